@@ -56,7 +56,7 @@ struct DeviceCredential: Sendable {
       // A registration that shares its place with another shares the calls as well.
       let place = Hasher.place(app.id.rawValue, number.rawValue)
       if let limiter = gateway.rates[.open] {
-        let budget = limiter.take(place, quota: callsPerMinute, at: gateway.time.monotonic())
+        let budget = limiter.consume(place, quota: callsPerMinute, at: gateway.time.monotonic())
         guard budget.isGranted else { return call.fail(.rateExceeded) }
       }
       go(app, number)

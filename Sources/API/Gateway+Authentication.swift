@@ -150,7 +150,7 @@ extension Gateway {
   private func begin(_ call: GatewayCall, for caller: UInt32, quota: Int?, _ handle: Route.Handler) {
     var call = call
     if let limiter = (call.group == nil ? rates : groupRates)[call.api], let quota {
-      let budget = limiter.take(caller, quota: quota, at: time.monotonic())
+      let budget = limiter.consume(caller, quota: quota, at: time.monotonic())
       call.budget = budget
       guard budget.isGranted else {
         limited.add()
@@ -182,12 +182,12 @@ extension Gateway {
   }
 
   /// Counts additional pushes of one call, as far as the app has calls left in this minute.
-  func takePushes(_ count: Int, of app: App) -> (granted: Int, budget: RateLimiter.Budget)? {
+  func consumePushes(_ count: Int, of app: App) -> (granted: Int, budget: RateLimiter.Budget)? {
     guard let limiter = rates[.push], let quota = quota(.push, app.plan) else { return nil }
-    return limiter.take(app.id.rawValue, upTo: count, quota: quota, at: time.monotonic())
+    return limiter.consume(app.id.rawValue, upTo: count, quota: quota, at: time.monotonic())
   }
 
-  /// Takes pushes back that were counted and are not made.
+  /// Returns pushes that were counted and are not made.
   func giveBack(_ count: Int, to app: App) -> RateLimiter.Budget? {
     guard let limiter = rates[.push], let quota = quota(.push, app.plan) else { return nil }
     return limiter.giveBack(count, to: app.id.rawValue, quota: quota, at: time.monotonic())
@@ -195,12 +195,12 @@ extension Gateway {
 
   /// Counts a push that was not requested with the app's key as one call; false if there is none left in this
   /// minute.
-  package func takePushCall(of app: App) -> Bool { takePushes(1, of: app)?.granted != 0 }
+  package func consumePushCall(of app: App) -> Bool { consumePushes(1, of: app)?.granted != 0 }
 
   /// Counts a call of an app through another API; false if there is none left in this minute.
-  package func takeCall(_ api: API, of app: App) -> Bool {
+  package func consumeCall(_ api: API, of app: App) -> Bool {
     guard let limiter = rates[api], let quota = quota(api, app.plan) else { return true }
-    return limiter.take(app.id.rawValue, quota: quota, at: time.monotonic()).isGranted
+    return limiter.consume(app.id.rawValue, quota: quota, at: time.monotonic()).isGranted
   }
 
   func quota(_ api: API, _ plan: PlanRow) -> Int? {

@@ -20,8 +20,8 @@ extension Gateway {
   ) {
     guard let app = call.app else { return }
     let hasPlace = batches.run(for: app.id) { [self] done in
-      let isTaken = background.run(for: app.id.rawValue) { body(app, done) }
-      guard !isTaken else { return }
+      let isAccepted = background.run(for: app.id.rawValue) { body(app, done) }
+      guard !isAccepted else { return }
       call.fail(.timeout)
       done()
     }
@@ -33,7 +33,7 @@ extension Gateway {
   /// they are not made again. So a batch that is repeated unchanged is complete in the end. `names` has nil
   /// for pushes without a name. It may wait for the database.
   package func admitBatch(_ names: [String?], of app: App) -> BatchAdmission {
-    let more = takePushes(names.count - 1, of: app)
+    let more = consumePushes(names.count - 1, of: app)
     guard let more, more.granted < names.count - 1 else {
       return BatchAdmission(
         isAdmitted: [Bool](repeating: true, count: names.count), budget: more?.budget)

@@ -105,7 +105,7 @@ extension GatewayCall {
     guard let json = body() else { return nil }
     do throws(APIError) {
       guard var object = json.object else { throw .invalidValue("The body must be a JSON object") }
-      let name = try ThingName.take(from: &object)
+      let name = try ThingName.remove(from: &object)
       return (name, try parse(object))
     } catch {
       fail(error)

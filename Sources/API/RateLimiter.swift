@@ -42,12 +42,12 @@ package final class RateLimiter: Sendable {
 
   /// Counts a call of a caller with `quota` calls per minute, if there is one left. A changed quota applies
   /// immediately, also to the current window.
-  package func take(_ caller: UInt32, quota: Int, at now: UInt64) -> Budget {
-    take(caller, upTo: 1, quota: quota, at: now).budget
+  package func consume(_ caller: UInt32, quota: Int, at now: UInt64) -> Budget {
+    consume(caller, upTo: 1, quota: quota, at: now).budget
   }
 
   /// Counts as many calls as are left, at most `count`; the budget is granted if there is at least one.
-  package func take(
+  package func consume(
     _ caller: UInt32, upTo count: Int, quota: Int, at now: UInt64
   ) -> (granted: Int, budget: Budget) {
     state.withLock { state in
@@ -68,7 +68,7 @@ package final class RateLimiter: Sendable {
     }
   }
 
-  /// Takes calls back that were counted and not made.
+  /// Returns calls that were counted and not made.
   func giveBack(_ count: Int, to caller: UInt32, quota: Int, at now: UInt64) -> Budget {
     state.withLock { state in
       if var window = state.windows[caller], now &- window.start < Self.length {

@@ -134,7 +134,7 @@ extension Device {
   public func setToken(
     _ token: String, channel: String, kind: String = "", name: String = "", service: String = ""
   ) async throws(DeviceOperationError) {
-    let told = ToldToken(channel: channel, kind: kind, name: name, service: service, token: token)
+    let told = ReportedToken(channel: channel, kind: kind, name: name, service: service, token: token)
     _ = try await run(.setChannelToken(told))
   }
 

@@ -72,7 +72,7 @@ package final class WebConsole: Sendable {
 
   /// What belongs to no app has its home here from now on. Mail with links is in memory only, so what the
   /// home before had is lost.
-  package func takeInstallation() { loseMail() }
+  package func takeOverInstallation() { loseMail() }
 
   /// Whether a request is for the console.
   package static func serves(_ target: String) -> Bool {

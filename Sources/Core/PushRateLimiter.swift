@@ -77,14 +77,14 @@ final class PushRateLimiter: Sendable {
       }
     }
 
-    mutating func take(_ cost: Int, for app: AppID) {
+    mutating func consume(_ cost: Int, for app: AppID) {
       level -= Double(cost)
       guard isShared, level < -Double(speed) else { return }
       debts[app, default: 0] += -Double(speed) - level
       level = -Double(speed)
     }
 
-    /// Undoes `take`, as far as it was not refilled since.
+    /// Undoes `consume`, as far as it was not refilled since.
     mutating func giveBack(_ cost: Int, to app: AppID) {
       var left = Double(cost)
       if let debt = debts[app] {
@@ -98,14 +98,14 @@ final class PushRateLimiter: Sendable {
     /// Whether a waiting push comes before a new one.
     var hasTurn: Bool { turns.contains { debts[$0] == nil } }
 
-    /// Takes those whose turn it is.
-    mutating func takeReady() -> [Waiter] {
+    /// Removes and returns those whose turn it is.
+    mutating func popReady() -> [Waiter] {
       var ready: [Waiter] = []
       while level > 0, let turn = turns.firstIndex(where: { debts[$0] == nil }) {
         let app = turns.remove(at: turn)
         guard var own = waiters.removeValue(forKey: app), !own.isEmpty else { continue }
         let first = own.removeFirst()
-        take(first.cost, for: app)
+        consume(first.cost, for: app)
         ready.append(first)
         if !own.isEmpty {
           waiters[app] = own
@@ -115,8 +115,8 @@ final class PushRateLimiter: Sendable {
       return ready
     }
 
-    /// Takes those who have waited too long.
-    mutating func takeLate(_ limit: UInt64) -> [Waiter] {
+    /// Removes and returns those that have waited too long.
+    mutating func popLate(_ limit: UInt64) -> [Waiter] {
       var late: [Waiter] = []
       for app in turns {
         guard let own = waiters[app] else { continue }
@@ -163,7 +163,7 @@ final class PushRateLimiter: Sendable {
     return state.withLock { state in
       state.change(plan, app, speed, at: now) { pool, isClosed -> Admission in
         if pool.level > 0, pool.debts[app] == nil, !pool.hasTurn {
-          pool.take(cost, for: app)
+          pool.consume(cost, for: app)
           return .now
         }
         guard !isClosed else { return .closed }
@@ -180,7 +180,7 @@ final class PushRateLimiter: Sendable {
   func charge(_ cost: Int, app: AppID, plan: PlanRow, at now: UInt64) {
     guard let speed = plan.speed else { return }
     state.withLock { state in
-      state.change(plan, app, speed, at: now) { pool, _ in pool.take(cost, for: app) }
+      state.change(plan, app, speed, at: now) { pool, _ in pool.consume(cost, for: app) }
     }
   }
 
@@ -201,8 +201,8 @@ final class PushRateLimiter: Sendable {
       for key in Array(state.pools.keys) {
         guard var pool = state.pools.removeValue(forKey: key) else { continue }
         pool.fill(now)
-        ready += pool.takeReady()
-        late += pool.takeLate(now < Self.patience ? 0 : now - Self.patience)
+        ready += pool.popReady()
+        late += pool.popLate(now < Self.patience ? 0 : now - Self.patience)
         let isFull = pool.level >= Double(pool.speed) && pool.debts.isEmpty
         if !isFull || !pool.turns.isEmpty { state.pools[key] = pool }
       }
@@ -217,7 +217,7 @@ final class PushRateLimiter: Sendable {
     let late = state.withLock { state in
       state.isClosed = true
       var late: [Waiter] = []
-      for key in Array(state.pools.keys) { late += state.pools[key]?.takeLate(.max) ?? [] }
+      for key in Array(state.pools.keys) { late += state.pools[key]?.popLate(.max) ?? [] }
       return late
     }
     for waiter in late { waiter.expire() }

@@ -100,7 +100,7 @@ package final class Router: Sendable {
       DeviceGateways(), PushRateLimiter(), MessageIDs(time: time, slot: scope.slot)
     )
     let writeBehind = WriteBehind(store: store, scope: scope, journal: journal, time: time, log: log) {
-      gateways.tell($0)
+      gateways.reportStored($0)
     }
     let contents = ContentCache(byteLimit: options.cachedContents)
     let channels = PluggedChannels(

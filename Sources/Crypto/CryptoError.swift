@@ -27,7 +27,7 @@ package enum CryptoError: Error, Equatable, CustomStringConvertible {
   /// What OpenSSL said last on this thread.
   static func fromQueue() -> CryptoError { .library(reasonFromQueue()) }
 
-  /// Takes the first reason off OpenSSL's queue of this thread and empties the queue.
+  /// Returns the first reason in OpenSSL's queue of this thread and empties the queue.
   static func reasonFromQueue() -> String {
     let code = ERR_get_error()
     ERR_clear_error()

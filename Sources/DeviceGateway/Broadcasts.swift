@@ -229,7 +229,7 @@ final class Broadcasts {
     // Nearly always so when several are sent together: then all but the first find it sent.
     guard connections.slab[slot].core.sentThrough < id, !fanOuts[index].isWithdrawn else { return nil }
     let number = connections.number(slot)
-    guard fanOuts[index].targets.contains(number), sending.takesLive(slot, id, isLate: false) else {
+    guard fanOuts[index].targets.contains(number), sending.acceptsLive(slot, id, isLate: false) else {
       return nil
     }
     let viaVendor = fanOuts[index].elsewhere?.contains(number) ?? false

@@ -119,12 +119,12 @@ final class DeviceConnections {
   // MARK: Home
 
   /// Sends a message to the home and handles its immediate answers.
-  func tell(_ message: GatewayMessage) { tell([message]) }
+  func sendToHome(_ message: GatewayMessage) { sendToHome([message]) }
 
   /// The same with several messages.
-  func tell(_ messages: [GatewayMessage]) {
+  func sendToHome(_ messages: [GatewayMessage]) {
     var answers: [HomeMessage] = []
-    home.take(messages, answers: &answers)
+    home.handle(messages, answers: &answers)
     for answer in answers { onAnswer(answer) }
   }
 
@@ -156,7 +156,7 @@ final class DeviceConnections {
 
   /// Removes a session from its app's list, and tells the home.
   private func leave(_ slot: UInt32, _ end: ConnectionEnd) {
-    if slab[slot].core.phase == .waiting { tell(.withdraw(location(slot))) }
+    if slab[slot].core.phase == .waiting { sendToHome(.withdraw(location(slot))) }
     let (app, position) = (Int(slab[slot].app), Int(slab[slot].position))
     guard app >= 0 else { return }
     let bound = bound(slot)
@@ -166,7 +166,7 @@ final class DeviceConnections {
       apps[app].slots[position] = last
       slab[last].position = UInt32(position)
     }
-    if let bound { tell(.close(bound, end)) }
+    if let bound { sendToHome(.close(bound, end)) }
   }
 
   /// An app was deleted: ends its sessions, also those that logged in meanwhile, and removes it from memory.

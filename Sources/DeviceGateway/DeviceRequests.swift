@@ -40,7 +40,7 @@ final class DeviceRequests {
     case .note(let list):
       guard let bound = connections.bound(slot) else { return }
       let version = connections.slab[slot].core.version
-      let receipts = (0..<takeReceipts(list.count, slot)).compactMap { (index) -> DeviceReceipt? in
+      let receipts = (0..<consumeReceipts(list.count, slot)).compactMap { (index) -> DeviceReceipt? in
         let receipt = list[index, in: bytes]
         // No push has an ID of 2^53 or more. Between nodes, one says that a receipt is of an in-app message.
         guard receipt.kind.version <= version, receipt.messageID.rawValue < 1 << 53 else { return nil }
@@ -50,13 +50,13 @@ final class DeviceRequests {
       // A push that it has just acknowledged counts by the acknowledgement.
       sending.sendAcknowledgements()
       connections.slab[slot].core.noteReported(receipts.map(\.id), at: connections.time.now())
-      connections.tell(.receipts(bound, receipts))
+      connections.sendToHome(.receipts(bound, receipts))
     case .perform(let sequence, let operation): perform(operation, sequence, slot)
     }
   }
 
   /// Counts a session's receipts; returns how many of them it may still send.
-  private func takeReceipts(_ count: Int, _ slot: UInt32) -> Int {
+  private func consumeReceipts(_ count: Int, _ slot: UInt32) -> Int {
     let before = receiptCounts[slot, default: 0]
     let taken = min(count, max(0, limits.receiptsPerSecond - before))
     if taken > 0 { receiptCounts[slot] = before + taken }
@@ -74,13 +74,13 @@ final class DeviceRequests {
       return connections.fail(slot, .busy, .afterBackOff, "too many registrations from one address")
     }
     let install = OperationLimit.Asker.install(request.appKey, fingerprint: request.fingerprint)
-    guard peers.operations.take(install, most: limits.registrationsPerTenSeconds, at: second) else {
+    guard peers.operations.consume(install, most: limits.registrationsPerTenSeconds, at: second) else {
       peers.returnRegistration(connections.slab[slot].network, at: second, isFree: true)
       return connections.fail(slot, .busy, .afterBackOff, "too many registrations of one install")
     }
     connections.slab[slot].core.phase = .waiting
     registering[connections.location(slot)] = connections.slab[slot].network
-    connections.tell(
+    connections.sendToHome(
       .register(
         NewDevice(
           app: request.appKey, platform: request.platform, fingerprint: request.fingerprint,
@@ -136,7 +136,7 @@ final class DeviceRequests {
     // Messages of the device's last connection count first.
     sending.sendAcknowledgements()
     connections.slab[slot].core.beginLogin(request, limits)
-    connections.tell(
+    connections.sendToHome(
       .login(
         DeviceLogin(
           app: request.appKey, registrationID: request.registrationID,
@@ -151,7 +151,7 @@ final class DeviceRequests {
       // The connection has ended in the meantime.
       if case .accepted(let login) = result {
         let bound = BoundSession(app: login.app, number: login.number, location: location)
-        connections.tell(.close(bound, .closedByPeer))
+        connections.sendToHome(.close(bound, .closedByPeer))
       }
       return
     }
@@ -191,7 +191,7 @@ final class DeviceRequests {
   private func perform(_ operation: Operation, _ sequence: UInt32, _ slot: UInt32) {
     guard let bound = connections.bound(slot) else { return }
     let asker = OperationLimit.Asker.registration(bound.app, bound.number)
-    guard peers.operations.take(asker, most: limits.operationsPerTenSeconds, at: connections.sharedSecond)
+    guard peers.operations.consume(asker, most: limits.operationsPerTenSeconds, at: connections.sharedSecond)
     else { return answer(slot, sequence, .tooFrequent) }
     switch operation {
     case .appState(let state):
@@ -207,18 +207,18 @@ final class DeviceRequests {
       case .success(let operation):
         // Its result says that what the device sent before has been taken as well.
         sending.sendAcknowledgements()
-        connections.tell(.operation(bound, sequence: sequence, operation, askedAt: askedAt))
+        connections.sendToHome(.operation(bound, sequence: sequence, operation, askedAt: askedAt))
       }
     }
   }
 
   private func enter(isForeground: Bool, _ bound: BoundSession, _ slot: UInt32) {
     let isReceptiveNow = connections.slab[slot].core.enter(isForeground: isForeground)
-    connections.tell(.state(bound, isForeground: isForeground, wantsNewest: isReceptiveNow))
+    connections.sendToHome(.state(bound, isForeground: isForeground, wantsNewest: isReceptiveNow))
   }
 
   /// The home has recorded whether the app is in the foreground.
-  func stateTaken(newest: MessageID, _ slot: UInt32) {
+  func stateApplied(newest: MessageID, _ slot: UInt32) {
     connections.slab[slot].core.newestWhileAway = newest
   }
 

@@ -33,7 +33,7 @@ extension DeviceServer {
     var slices = 0
     while slices < Self.lastSlices, broadcasts.advance() { slices += 1 }
     sending.sendAcknowledgements()
-    connections.tell(.flushSoon)
+    connections.sendToHome(.flushSoon)
   }
 
   // MARK: To another process

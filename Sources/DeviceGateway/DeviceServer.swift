@@ -87,7 +87,7 @@ package final class DeviceServer: LoopDriver {
     }
     connections.markDirty(slot)
     var unread = moving.unread
-    intake.take(&unread, unread.count, slot)
+    intake.receive(&unread, unread.count, slot)
     if moving.connection.hasEnded, connections.slab.isCurrent(slot, token.generation) {
       connections.close(slot, .closedByPeer)
     }
@@ -171,7 +171,7 @@ package final class DeviceServer: LoopDriver {
   package func drainMail() {
     loop.assertIsOurs()
     guard !isFrozen else { return }
-    let (mail, hasRefused) = mailbox.take()
+    let (mail, hasRefused) = mailbox.drainReportingRefusal()
     // First: what was held back and came behind a push that was refused must not stand for that one.
     if hasRefused {
       connections.metrics.overflows.add()
@@ -264,14 +264,14 @@ package final class DeviceServer: LoopDriver {
     case .loginResult(let location, let result):
       requests.loggedIn(result, location, mayLack: mayLack)
     case .loginAgain(let login):
-      if connections.slot(login.location) != nil { connections.tell(.login(login)) }
+      if connections.slot(login.location) != nil { connections.sendToHome(.login(login)) }
     case .registerResult(let location, let result):
       requests.registered(result, location)
-    case .stateTaken(let location, let newest):
-      if let slot = connections.slot(location) { requests.stateTaken(newest: newest, slot) }
+    case .stateApplied(let location, let newest):
+      if let slot = connections.slot(location) { requests.stateApplied(newest: newest, slot) }
     case .result(let location, let sequence, let result):
       if let slot = connections.slot(location) { requests.finished(sequence, result, slot) }
-    case .acknowledgementsTaken(let taken): sending.acknowledgementsTaken(taken)
+    case .acknowledgementsReceived(let taken): sending.acknowledgementsReceived(taken)
     case .stored(let stored): sending.stored(stored)
     case .pulled(let location, let pushes):
       if let slot = connections.slot(location) { sending.pulled(pushes, slot) }
@@ -301,7 +301,7 @@ package final class DeviceServer: LoopDriver {
     }
   }
 
-  /// Tells the devices that got a push that it was recalled. Sessions that a broadcast has not visited yet
+  /// Notifies the devices that got a push that it was recalled. Sessions that a broadcast has not visited yet
   /// never get it.
   private func recall(_ id: MessageID, _ app: AppID, _ audience: NumberSet) {
     guard let index = connections.appIndexes[app] else { return }
@@ -343,7 +343,7 @@ package final class DeviceServer: LoopDriver {
       }
     }
     // Earlier acknowledgements must be stored as well.
-    connections.tell(.flushSoon)
+    connections.sendToHome(.flushSoon)
   }
 
   /// Ends the remaining sessions when the patience is over; until then schedules itself.

@@ -43,7 +43,7 @@ extension DeviceSession {
   /// Bytes that a peer may send after the end of its session and before its own end.
   private static var mostSkipped: Int { 256 << 10 }
 
-  /// Takes the next frame of the bytes read; nil when there is none. Call until then, or until the session
+  /// Reads the next frame of the bytes read; nil when there is none. Call until then, or until the session
   /// ends.
   mutating func next(
     in input: inout DeviceInput, _ moment: Moment, now: @autoclosure () -> Timestamp
@@ -74,7 +74,7 @@ extension DeviceSession {
     }
   }
 
-  /// Takes bytes that come after the end of the session; false if they are too many.
+  /// Skips bytes that come after the end of the session; false if they are too many.
   mutating func skip(_ count: Int) -> Bool {
     let extras = extend()
     extras.skipped += count
@@ -101,7 +101,7 @@ extension DeviceSession {
       input.frames = end..<range.upperBound
       if phase == .loggedIn { deadline = heartbeatDeadline(from: moment.second) }
       do throws(FrameError) {
-        return take(try ClientFrame(type: type, body: body, in: source.span), now: now())
+        return handle(try ClientFrame(type: type, body: body, in: source.span), now: now())
       } catch {
         return malformed()
       }
@@ -116,12 +116,12 @@ extension DeviceSession {
     }
     extras.hold(input.bytes, piece, until: moment.frameEnd)
     guard scanFrame(extras.partial.span, at: 0, limit: mostFrameBytes) != .needMore else { return }
-    let joined = takePartial()
+    let joined = removePartial()
     input.frames = 0..<joined.count
     input.joined = joined
   }
 
-  private mutating func takePartial() -> [UInt8] {
+  private mutating func removePartial() -> [UInt8] {
     guard let extras else { return [] }
     var taken: [UInt8] = []
     swap(&taken, &extras.partial)
@@ -130,7 +130,7 @@ extension DeviceSession {
   }
 
   /// Drops an incomplete frame.
-  mutating func dropPartial() { _ = takePartial() }
+  mutating func dropPartial() { _ = removePartial() }
 
   /// Whether there is an incomplete frame.
   var hasPartial: Bool { extras?.partial.isEmpty == false }

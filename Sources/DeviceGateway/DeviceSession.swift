@@ -72,8 +72,8 @@ struct DeviceSession {
     second &+ UInt32(clamping: WireLimits.heartbeatDeadline(interval: heartbeat))
   }
 
-  /// Takes a frame.
-  mutating func take(_ frame: ClientFrame, now: @autoclosure () -> Timestamp) -> SessionStep {
+  /// Handles a frame.
+  mutating func handle(_ frame: ClientFrame, now: @autoclosure () -> Timestamp) -> SessionStep {
     switch (phase, frame) {
     case (.greeting, .hello(let hello)): return greet(hello, now())
     case (.greeting, _): return .end(refusal(.protocolError, .afterBackOff, "HELLO comes first"))

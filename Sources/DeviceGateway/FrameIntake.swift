@@ -43,7 +43,7 @@ final class FrameIntake {
     switch connections.slab[slot].connection.read(into: &input) {
     case .bytes(let count):
       let token = connections.token(slot)
-      take(count, slot)
+      receive(count, slot)
       guard connections.slab.isCurrent(slot, token.generation) else { return }
       // The socket does not report bytes buffered in TLS.
       if connections.slab[slot].connection.hasUnread { connections.markDirty(slot) }
@@ -54,7 +54,7 @@ final class FrameIntake {
   }
 
   /// Processes the bytes in `input`.
-  private func take(_ count: Int, _ slot: UInt32) {
+  private func receive(_ count: Int, _ slot: UInt32) {
     if connections.slab[slot].core.phase == .closing {
       guard connections.slab[slot].core.skip(count) else { return connections.close(slot) }
       // TLS no longer decrypts it.
@@ -63,12 +63,12 @@ final class FrameIntake {
     // Moved out for the call, so that handlers may use the buffer's owner; nothing is copied.
     var bytes: [UInt8] = []
     swap(&bytes, &input)
-    take(&bytes, count, slot)
+    receive(&bytes, count, slot)
     swap(&bytes, &input)
   }
 
   /// Passes bytes to a session and carries out its steps.
-  func take(_ bytes: inout [UInt8], _ count: Int, _ slot: UInt32) {
+  func receive(_ bytes: inout [UInt8], _ count: Int, _ slot: UInt32) {
     let token = connections.token(slot)
     var own: [UInt8] = []
     swap(&own, &bytes)

@@ -28,7 +28,7 @@ enum OperationCheck {
     case .setToken(let token): .success(.setToken(PushToken(token.environment, token.bytes)))
     case .setOtherToken(let other):
       .success(.setToken(PushToken(other.slot, other.token.environment, other.token.bytes)))
-    case .setChannelToken(let told): .success(.tellToken(told))
+    case .setChannelToken(let told): .success(.reportToken(told))
     case .setKey(let key): .success(.setKey(key.kind, key.bytes))
     case .setFacts(let facts):
       result(.setFacts(facts), unless: facts.allSatisfy { $0.accepts($1) } ? nil : .requestInvalid)

@@ -41,7 +41,7 @@ final class OperationLimit: Sendable {
 
   /// Whether another request is allowed: `most` in ten seconds from the first. The second is that of a clock
   /// that all loops share.
-  func take(_ asker: Asker, most: UInt32, at second: UInt32) -> Bool {
+  func consume(_ asker: Asker, most: UInt32, at second: UInt32) -> Bool {
     let key = asker.hashValue
     return state.withLock { state in
       state.expire(at: second)

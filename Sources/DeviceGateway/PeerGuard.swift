@@ -50,7 +50,7 @@ package final class PeerGuard: Sendable {
       return entry.registrations > 0
     }
 
-    mutating func take(_ network: PeerNetwork) { entries[network]?.registrations -= 1 }
+    mutating func consume(_ network: PeerNetwork) { entries[network]?.registrations -= 1 }
 
     mutating func giveBack(_ network: PeerNetwork, at second: UInt32, isFree: Bool) {
       guard var entry = entries[network], entry.minute == second / 60, entry.registrations < registrations,
@@ -130,15 +130,15 @@ package final class PeerGuard: Sendable {
     }
   }
 
-  /// Takes one registration from the share of this minute of the network, and of its site; false if none is
+  /// Consumes one registration of the share of this minute of the network, and of its site; false if none is
   /// left.
   func mayRegister(_ network: PeerNetwork, at second: UInt32) -> Bool {
     state.withLock { state in
       guard state.networks.mayRegister(network, at: second),
         network.site.map({ state.sites.mayRegister($0, at: second) }) ?? true
       else { return false }
-      state.networks.take(network)
-      if let site = network.site { state.sites.take(site) }
+      state.networks.consume(network)
+      if let site = network.site { state.sites.consume(site) }
       return true
     }
   }

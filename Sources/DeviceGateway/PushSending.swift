@@ -23,7 +23,7 @@ final class PushSending {
 
   /// Sends a push to a session in order.
   func deliver(_ push: LivePush, _ slot: UInt32) {
-    guard takesLive(slot, push.id, isLate: push.isLate), let frame = encode(push.id, push.push, slot) else {
+    guard acceptsLive(slot, push.id, isLate: push.isLate), let frame = encode(push.id, push.push, slot) else {
       return
     }
     noteSent(push.id, slot)
@@ -50,7 +50,7 @@ final class PushSending {
 
   /// Whether a session takes a new push now. One that catches up, or has too many pushes in flight, gets it
   /// later.
-  func takesLive(_ slot: UInt32, _ id: MessageID, isLate: Bool) -> Bool {
+  func acceptsLive(_ slot: UInt32, _ id: MessageID, isLate: Bool) -> Bool {
     let cost = connections.slab[slot].connection.queue.cost
     let offer = connections.slab[slot].core.offer(id, isLate: isLate, queued: cost, limits)
     if offer == .behind { fallBehind(slot) }
@@ -87,7 +87,7 @@ final class PushSending {
     if connections.slab[slot].core.fallBehind() { connections.metrics.slowDevices.add() }
     guard connections.slab[slot].core.unsettled >= limits.unsettled else { return }
     // The acknowledgements may have arrived already and only need to be stored.
-    connections.tell(.flushSoon)
+    connections.sendToHome(.flushSoon)
     noteCrowded(slot)
   }
 
@@ -99,11 +99,11 @@ final class PushSending {
 
   /// Checks some sessions with a full window again: recalled and ended pushes no longer count.
   func serveCrowded() {
-    for token in crowded.take(limits.crowdedPerTick) where connections.isCurrent(token) {
+    for token in crowded.popFirst(upTo: limits.crowdedPerTick) where connections.isCurrent(token) {
       let slot = token.slot
       connections.slab[slot].marks.remove(.crowded)
       guard connections.slab[slot].core.isBehind, let bound = connections.bound(slot) else { continue }
-      connections.tell(.recount(bound, through: connections.slab[slot].core.sentThrough))
+      connections.sendToHome(.recount(bound, through: connections.slab[slot].core.sentThrough))
       guard connections.isCurrent(token), connections.slab[slot].core.isBehind,
         connections.slab[slot].core.unsettled > limits.unsettled / 2
       else { continue }
@@ -152,11 +152,11 @@ final class PushSending {
       if let app = connections.apps[index].app { messages.append(.acknowledgements(app, batch)) }
     }
     acknowledgedApps.removeAll(keepingCapacity: true)
-    connections.tell(messages)
+    connections.sendToHome(messages)
   }
 
   /// The home has accepted acknowledgements.
-  func acknowledgementsTaken(_ taken: [TakenFromSender]) {
+  func acknowledgementsReceived(_ taken: [ReceivedAcknowledgements]) {
     var needsFlush = false
     for one in taken {
       guard let slot = connections.slot(one.location) else { continue }
@@ -167,7 +167,7 @@ final class PushSending {
       // There is nothing to store about the others.
       settled(one.count - one.awaited, slot)
     }
-    if needsFlush { connections.tell(.flushSoon) }
+    if needsFlush { connections.sendToHome(.flushSoon) }
   }
 
   /// Acknowledgements were stored.
@@ -196,7 +196,7 @@ final class PushSending {
     case .behind: fallBehind(slot)
     case .sent:
       let after = connections.slab[slot].core.readThrough
-      connections.tell(.pull(bound, after: after, limit: limits.catchUpBatch))
+      connections.sendToHome(.pull(bound, after: after, limit: limits.catchUpBatch))
     }
   }
 
@@ -290,7 +290,7 @@ final class PushSending {
   /// Lets some of them catch up; true if there are more.
   func serveLagging() -> Bool {
     guard !lagging.isEmpty else { return false }
-    for token in lagging.take(limits.fanOutSlice) where connections.isCurrent(token) {
+    for token in lagging.popFirst(upTo: limits.fanOutSlice) where connections.isCurrent(token) {
       connections.slab[token.slot].marks.remove(.lagging)
       if connections.slab[token.slot].core.isBehind { catchUp(token.slot) }
     }

@@ -8,7 +8,7 @@ struct SessionQueue {
   mutating func append(_ token: SessionToken) { tokens.append(token) }
 
   /// Removes the first sessions, at most this many.
-  mutating func take(_ most: Int) -> [SessionToken] {
+  mutating func popFirst(upTo most: Int) -> [SessionToken] {
     let taken = tokens[head...].prefix(most)
     head += taken.count
     defer {

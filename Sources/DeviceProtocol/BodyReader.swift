@@ -16,14 +16,14 @@ package struct BodyReader {
   /// The unread bytes.
   package var rest: Range<Int> { at..<end }
 
-  /// Passes over `count` bytes.
-  package mutating func take(_ count: Int) throws(FrameError) -> Range<Int> {
+  /// Passes over `count` bytes and returns their range.
+  package mutating func readRange(_ count: Int) throws(FrameError) -> Range<Int> {
     guard count >= 0, count <= end - at else { throw .truncatedBody }
     defer { at += count }
     return at..<at + count
   }
 
-  mutating func takeRest() -> Range<Int> {
+  mutating func readRest() -> Range<Int> {
     defer { at = end }
     return at..<end
   }
@@ -37,14 +37,14 @@ package struct BodyReader {
   package mutating func integer<Value: WireInteger>(
     _ type: Value.Type = Value.self, in bytes: Span<UInt8>
   ) throws(FrameError) -> Value {
-    Value.read(at: try take(MemoryLayout<Value>.size).lowerBound, in: bytes)
+    Value.read(at: try readRange(MemoryLayout<Value>.size).lowerBound, in: bytes)
   }
 
   /// Reads an unsigned LEB128 of ten bytes at most, written in as few as possible.
   package mutating func varint(in bytes: Span<UInt8>) throws(FrameError) -> UInt64 {
     var value: UInt64 = 0
     for place in 0..<10 {
-      let byte = bytes[try take(1).lowerBound]
+      let byte = bytes[try readRange(1).lowerBound]
       // The tenth byte has room for the last bit only.
       guard place < 9 || byte <= 1 else { throw .lengthTooLong }
       value |= UInt64(byte & 0x7F) << UInt64(7 * place)
@@ -67,13 +67,13 @@ package struct BodyReader {
   ) throws(FrameError) -> [UInt8] {
     let count = Int(try integer(UInt8.self, in: bytes))
     guard allowed.contains(count) else { throw .invalidCount }
-    return bytes.array(try take(count))
+    return bytes.array(try readRange(count))
   }
 
   /// Reads a text behind its count, which is one byte.
   package mutating func text(in bytes: Span<UInt8>) throws(FrameError) -> String {
     let count = Int(try integer(UInt8.self, in: bytes))
-    return try text(of: try take(count), in: bytes)
+    return try text(of: try readRange(count), in: bytes)
   }
 
   /// A text that is stored: U+0000 is no valid value, since not every database can hold it.
@@ -87,7 +87,7 @@ package struct BodyReader {
   mutating func longText(atMost limit: Int, in bytes: Span<UInt8>) throws(FrameError) -> String {
     let count = Int(try integer(UInt16.self, in: bytes))
     guard count <= limit else { throw .invalidCount }
-    return try text(of: try take(count), in: bytes)
+    return try text(of: try readRange(count), in: bytes)
   }
 
   private func text(of part: Range<Int>, in bytes: Span<UInt8>) throws(FrameError) -> String {

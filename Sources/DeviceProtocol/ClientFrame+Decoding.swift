@@ -6,9 +6,9 @@ extension ClientFrame {
     var reader = try BodyReader(body, in: bytes)
     switch type {
     case .ping: self = .ping
-    case .acknowledge: self = .acknowledge(try AckList(reader.takeRest()))
-    case .acknowledgeWithAges: self = .acknowledgeWithAges(try AgedAckList(reader.takeRest()))
-    case .receipt: self = .receipt(try ReceiptList(reader.takeRest(), in: bytes))
+    case .acknowledge: self = .acknowledge(try AckList(reader.readRest()))
+    case .acknowledgeWithAges: self = .acknowledgeWithAges(try AgedAckList(reader.readRest()))
+    case .receipt: self = .receipt(try ReceiptList(reader.readRest(), in: bytes))
     case .hello: self = .hello(try Hello(&reader, in: bytes))
     case .register: self = .register(try RegisterRequest(&reader, in: bytes))
     case .login: self = .login(try LoginRequest(&reader, in: bytes))
@@ -72,12 +72,12 @@ extension DeviceKey {
   }
 }
 
-extension ToldToken {
+extension ReportedToken {
   init(_ reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
     self.init(
       channel: try reader.text(in: bytes), kind: try reader.text(in: bytes),
       name: try reader.storableText(in: bytes), service: try reader.text(in: bytes),
-      token: try reader.longText(atMost: ToldToken.maximumBytes, in: bytes))
+      token: try reader.longText(atMost: ReportedToken.maximumBytes, in: bytes))
   }
 }
 
@@ -127,7 +127,7 @@ extension Operation {
     case .setOtherToken: self = .setOtherToken(try OtherToken(&reader, in: bytes))
     case .setKey: self = .setKey(try DeviceKey(&reader, in: bytes))
     case .getKey: self = .getKey(ContentKeyID(try reader.integer(in: bytes)))
-    case .setChannelToken: self = .setChannelToken(try ToldToken(&reader, in: bytes))
+    case .setChannelToken: self = .setChannelToken(try ReportedToken(&reader, in: bytes))
     case .setFacts: self = .setFacts(try [DeviceFact: String](&reader, in: bytes))
     case .appState: self = .appState(try reader.value(in: bytes))
     case .logout: self = .logout

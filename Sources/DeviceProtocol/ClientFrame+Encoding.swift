@@ -120,7 +120,7 @@ extension FrameWriter {
     case .getKey(let id): integer(id.rawValue)
     case .setChannelToken(let told):
       for field in [told.channel, told.kind, told.name, told.service] { text(field) }
-      longText(told.token, atMost: ToldToken.maximumBytes)
+      longText(told.token, atMost: ReportedToken.maximumBytes)
     case .setFacts(let facts):
       integer(UInt8(truncatingIfNeeded: facts.count))
       for (fact, value) in facts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {

@@ -153,7 +153,7 @@ public enum Operation: Hashable, Sendable {
   /// Gets a key for content that many devices decrypt; since version 4 of the protocol.
   case getKey(ContentKeyID)
   /// Reports a token of any channel; since version 5 of the protocol.
-  case setChannelToken(ToldToken)
+  case setChannelToken(ReportedToken)
   /// Reports facts about the device, one at least, in texts of at most 255 bytes; an empty one says that the
   /// device does not know. Since version 6 of the protocol.
   case setFacts([DeviceFact: String])

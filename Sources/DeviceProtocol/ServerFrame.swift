@@ -44,7 +44,7 @@ public enum ServerFrame: Hashable, Sendable {
       let id = MessageID(try reader.integer(in: bytes))
       let flags = try reader.integer(UInt8.self, in: bytes)
       guard flags <= 1 else { throw .invalidValue }
-      self = .push(PushView(messageID: id, isOffline: flags == 1, content: reader.takeRest()))
+      self = .push(PushView(messageID: id, isOffline: flags == 1, content: reader.readRest()))
     case .recall: self = .recall(MessageID(try reader.integer(in: bytes)))
     case .helloOK:
       let version = try reader.integer(UInt8.self, in: bytes)
@@ -62,7 +62,7 @@ public enum ServerFrame: Hashable, Sendable {
     case .result:
       let sequence = try reader.integer(UInt32.self, in: bytes)
       let code = ResultCode(rawValue: try reader.integer(in: bytes))
-      self = .result(sequence: sequence, code: code, payload: bytes.array(reader.takeRest()))
+      self = .result(sequence: sequence, code: code, payload: bytes.array(reader.readRest()))
     case .goAway:
       self = .goAway(
         CloseReason(rawValue: try reader.integer(in: bytes)), retryAfter: try reader.integer(in: bytes),

@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  private func told(_ response: HTTPResponse) -> [String?] {
+  private func rateLimits(_ response: HTTPResponse) -> [String?] {
     ["quota", "limit", "remaining", "reset"].map { response.headers["x-rate-limit-\($0)"] }
   }
 
@@ -34,28 +34,28 @@ import Testing
   /// server's.
   @Test func plans() async throws {
     let world = try await GatewayWorld()
-    #expect(told(await world.call("GET", "/v3/tags")).first == "600000")
+    #expect(rateLimits(await world.call("GET", "/v3/tags")).first == "600000")
     try await change(world) { t, app throws(StorageError) in
       try t.plans.set(PlanRow(name: "small", pushCalls: 2))
       _ = try t.apps.setPlan(app: app, "small")
     }
     await learn(world) { world.app.plan.name == "small" }
-    #expect(told(await world.call("GET", "/v3/push/cid")) == ["2", "2", "1", "60"])
+    #expect(rateLimits(await world.call("GET", "/v3/push/cid")) == ["2", "2", "1", "60"])
     #expect(await world.call("GET", "/v3/push/cid").outcome == "200")
     #expect(await world.call("GET", "/v3/push/cid").outcome == "429 2002")
-    #expect(told(await world.call("GET", "/v3/tags")).first == "600000")
+    #expect(rateLimits(await world.call("GET", "/v3/tags")).first == "600000")
     // A larger plan helps at once, in the window that is running.
     try await change(world) { t, _ throws(StorageError) in
       try t.plans.set(PlanRow(name: "small", pushCalls: 5))
     }
     await learn(world) { world.app.plan.pushCalls == 5 }
-    #expect(told(await world.call("GET", "/v3/push/cid")) == ["5", "5", "2", "60"])
+    #expect(rateLimits(await world.call("GET", "/v3/push/cid")) == ["5", "5", "2", "60"])
     try await change(world) { t, _ throws(StorageError) in
       try t.plans.set(PlanRow(name: "small", pushCalls: 0))
     }
     await learn(world) { world.app.plan.pushCalls == 0 }
     let none = await world.call("GET", "/v3/push/cid")
-    #expect(none.outcome == "429 2002" && told(none) == ["0", "0", "0", "60"])
+    #expect(none.outcome == "429 2002" && rateLimits(none) == ["0", "0", "0", "60"])
     #expect(world.metrics.render().contains("borealis_calls_limited_total 2"))
   }
 
@@ -71,7 +71,7 @@ import Testing
       nil, "Basic", GatewayWorld.basic(right, "wrong"), GatewayWorld.basic(AppKey.random().text, "wrong"),
     ] {
       let response = await world.call("POST", "/v3/push", "{}", authorization: authorization)
-      #expect(response.outcome == "401 1004" && told(response) == ["5", "5", "5", "60"])
+      #expect(response.outcome == "401 1004" && rateLimits(response) == ["5", "5", "5", "60"])
     }
   }
 
@@ -79,10 +79,10 @@ import Testing
   @Test func memory() {
     let limiter = RateLimiter()
     let minute: UInt64 = 60_000_000_000
-    for caller in 0..<1000 { _ = limiter.take(UInt32(caller), quota: 5, at: minute) }
+    for caller in 0..<1000 { _ = limiter.consume(UInt32(caller), quota: 5, at: minute) }
     #expect(limiter.count == 1000)
-    #expect(limiter.take(7, quota: 5, at: 2 * minute - 1).remaining == 3)
-    #expect(limiter.take(7, quota: 5, at: 2 * minute).remaining == 4)
+    #expect(limiter.consume(7, quota: 5, at: 2 * minute - 1).remaining == 3)
+    #expect(limiter.consume(7, quota: 5, at: 2 * minute).remaining == 4)
     #expect(limiter.count == 1)
   }
 

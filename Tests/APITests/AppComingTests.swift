@@ -31,10 +31,10 @@ import Testing
     let receiver = try TestReceiver()
     defer { receiver.close() }
     defer { close() }
-    let resident = try await one.makeApp(devices: 3, telling: receiver)
+    let resident = try await one.makeApp(devices: 3, notifying: receiver)
     let id = resident.app.id
     try await one.store.change { t throws(StorageError) in
-      try t.imports.noteTaken(
+      try t.imports.noteImported(
         app: id, from: RegistrationNumber(100), to: RegistrationNumber(101), step: 10)
     }
     for _ in 0..<2 { try await one.tick() }

@@ -66,7 +66,7 @@ import Testing
     defer { close() }
     let channel = KeepingChannel()
     one.router.add(channel)
-    let app = try await one.makeApp(devices: 2, telling: receiver).app
+    let app = try await one.makeApp(devices: 2, notifying: receiver).app
     channel.releasing.prepare { importOne(into: app.id, seenBy: one) }
     #expect(one.router.handOver(app.key, to: (node: 2, home: -1)) == nil)
     #expect(channel.releasing.wait())
@@ -78,7 +78,7 @@ import Testing
     let receiver = try TestReceiver()
     defer { receiver.close() }
     defer { close() }
-    let resident = try await one.makeApp(devices: 2, telling: receiver)
+    let resident = try await one.makeApp(devices: 2, notifying: receiver)
     try await one.makeSchedule(in: resident, after: 300)
     let app = resident.app
     #expect(one.router.handOver(app.key, to: (node: 2, home: two.own.home)) != nil)
@@ -96,7 +96,7 @@ import Testing
     let receiver = try TestReceiver()
     defer { receiver.close() }
     defer { close() }
-    let resident = try await one.makeApp(devices: 20, telling: receiver)
+    let resident = try await one.makeApp(devices: 20, notifying: receiver)
     let app = resident.app
     let body =
       #"{"platform":"all","audience":"all","notification":{"alert":"x"},"#
@@ -148,7 +148,7 @@ import Testing
     defer { close() }
     let channel = KeepingChannel()
     one.router.add(channel)
-    let resident = try await one.makeApp(devices: 2, telling: receiver)
+    let resident = try await one.makeApp(devices: 2, notifying: receiver)
     let app = resident.app
     for device in resident.devices {
       try await awaitCallback { done in

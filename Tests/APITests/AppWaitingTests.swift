@@ -19,8 +19,8 @@ import Testing
     let cluster = try PostgresCluster.shared()
     home = try HomeWorld(.postgres(url: cluster.url(of: try cluster.make())), slot: 1, hasInstallation: true)
     receiver = try TestReceiver { _ in .hang }
-    absent = try await home.makeApp(devices: 1, telling: receiver).app.id
-    present = try await home.makeApp(devices: 1, telling: receiver).app.id
+    absent = try await home.makeApp(devices: 1, notifying: receiver).app.id
+    present = try await home.makeApp(devices: 1, notifying: receiver).app.id
     home.own.remove(absent)
   }
 

@@ -48,7 +48,7 @@ import Testing
 
   @Test func whatIsToldIsShown() async throws {
     let world = try await GatewayWorld()
-    try await world.tell("x-1")
+    try await world.storeEvent("x-1")
     let list = await world.call("GET", "/v1/callbacks").json?["callbacks"]?.array ?? []
     let batch = try #require(list.first)
     #expect(batch["state"]?.string == "pending" && batch["attempts"]?.int64 == 0 && batch["body"] == nil)

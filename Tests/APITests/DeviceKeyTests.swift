@@ -9,7 +9,7 @@ import Testing
 @Suite struct DeviceKeyTests {
   private static let id = ContentKeyID(0x0123_4567_89ab_cdef)
 
-  private func tell(
+  private func setKey(
     _ kind: DeviceKeyKind, _ bytes: [UInt8], of id: RegistrationID, in world: GatewayWorld, _ app: App
   ) async throws -> Result<Void, DeviceFailure> {
     let number = try #require(app.directory.find(id))
@@ -31,9 +31,9 @@ import Testing
     let world = try await GatewayWorld()
     let ids = try await world.registerMany(5)
     for id in [ids[0], ids[2], ids[4]] {
-      _ = try await tell(.x25519, Array(0..<48), of: id, in: world, world.app).get()
+      _ = try await setKey(.x25519, Array(0..<48), of: id, in: world, world.app).get()
     }
-    _ = try await tell(.sm2, Array(0..<81), of: ids[2], in: world, world.app).get()
+    _ = try await setKey(.sm2, Array(0..<81), of: ids[2], in: world, world.app).get()
     var (found, next): ([JSONValue], Int64?) = ([], 0)
     var pages = 0
     while let from = next {
@@ -51,7 +51,7 @@ import Testing
     #expect(found[0]["auth"]?.string == Base64.encode(Array(32..<48)))
     let one = await world.call("GET", "/v1/devices/keys?registration_id=\(ids[4].text),\(ids[1].text)")
     #expect(one.json?["keys"]?.array?.map { $0["registration_id"]?.string } == [ids[4].text])
-    _ = try await tell(.x25519, [], of: ids[4], in: world, world.app).get()
+    _ = try await setKey(.x25519, [], of: ids[4], in: world, world.app).get()
     let gone = await world.call("GET", "/v1/devices/keys?registration_id=\(ids[4].text)")
     #expect(gone.json?["keys"]?.array == [])
   }
@@ -60,7 +60,7 @@ import Testing
     let world = try await GatewayWorld()
     let other = try await world.addApp()
     let id = try await world.register()
-    _ = try await tell(.x25519, Array(0..<48), of: id, in: world, world.app).get()
+    _ = try await setKey(.x25519, Array(0..<48), of: id, in: world, world.app).get()
     let answer = await world.call("GET", "/v1/devices/keys?registration_id=\(id.text)", as: other)
     #expect(answer.json?["keys"]?.array == [])
     let shared = await world.call(

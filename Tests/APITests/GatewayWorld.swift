@@ -131,8 +131,8 @@ final class GatewayWorld: Sendable {
     for _ in 0..<3 { _ = try await store.change { _ throws(StorageError) in 0 } }
   }
 
-  /// Stores something that the app's server is to be told.
-  func tell(_ eventID: String) async throws {
+  /// Stores an event for the app's server.
+  func storeEvent(_ eventID: String) async throws {
     let (id, now) = (app.id, clock.now())
     let body = CallbackEvent.body([CallbackEvent([], id: eventID, at: now)])
     try await store.change { transaction throws(StorageError) in

@@ -80,7 +80,7 @@ final class HomeWorld: Sendable {
   // MARK: Apps
 
   /// Makes an app with devices, which tells a server of what becomes of its pushes.
-  func makeApp(devices count: Int, telling receiver: TestReceiver) async throws -> Resident {
+  func makeApp(devices count: Int, notifying receiver: TestReceiver) async throws -> Resident {
     let made = try await awaitCallback { done in
       router.apps.create("test", for: .standard) { done($0) }
     }.get()

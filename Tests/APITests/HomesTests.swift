@@ -92,7 +92,7 @@ import Testing
       for (index, home) in homes.enumerated() {
         group.addTask {
           var residents: [HomeWorld.Resident] = []
-          for _ in 0..<2 { residents.append(try await home.makeApp(devices: 4, telling: receiver)) }
+          for _ in 0..<2 { residents.append(try await home.makeApp(devices: 4, notifying: receiver)) }
           for second in 1...125 {
             for resident in residents where second < 45 || second > 120 {
               try await home.live(resident, second: second)
@@ -149,8 +149,8 @@ import Testing
       one.close()
       two.close()
     }
-    let staying = try await one.makeApp(devices: 2, telling: receiver)
-    let moving = try await one.makeApp(devices: 5, telling: receiver)
+    let staying = try await one.makeApp(devices: 2, notifying: receiver)
+    let moving = try await one.makeApp(devices: 5, notifying: receiver)
     for second in 1...12 {
       for resident in [staying, moving] { try await one.live(resident, second: second) }
       try await one.tick()
@@ -240,7 +240,7 @@ import Testing
     let one = try HomeWorld(location, slot: 1)
     let two = try HomeWorld(location, slot: 2)
     defer { one.close() }
-    let resident = try await one.makeApp(devices: 2, telling: receiver)
+    let resident = try await one.makeApp(devices: 2, notifying: receiver)
     two.close()
     #expect(one.router.handOver(resident.app.key, to: (node: 2, home: two.own.home)) == nil)
     let id = try await one.push(in: resident)
@@ -258,7 +258,7 @@ import Testing
       one.close()
       two.close()
     }
-    let resident = try await one.makeApp(devices: 2, telling: receiver)
+    let resident = try await one.makeApp(devices: 2, notifying: receiver)
     let id = try await one.push(in: resident, timeToLive: 3)
     try await one.makeSchedule(in: resident, after: 3)
     try await one.tick()
@@ -300,8 +300,8 @@ import Testing
     let one = try HomeWorld(location, slot: 1)
     let two = try HomeWorld(location, slot: 2, hasInstallation: true)
     defer { two.close() }
-    let lost = try await one.makeApp(devices: 3, telling: receiver)
-    let other = try await two.makeApp(devices: 2, telling: receiver)
+    let lost = try await one.makeApp(devices: 3, notifying: receiver)
+    let other = try await two.makeApp(devices: 2, notifying: receiver)
     for second in 1...5 {
       try await one.live(lost, second: second)
       try await one.tick()

@@ -238,25 +238,25 @@ import Testing
     limits.deviceCallsPerMinute = 1
     let world = try await GatewayWorld(limits: limits)
     let other = try await world.addApp()
-    func told(_ response: HTTPResponse) -> [String?] {
+    func rateLimits(_ response: HTTPResponse) -> [String?] {
       ["quota", "limit", "remaining", "reset"].map { response.headers["x-rate-limit-\($0)"] }
     }
     let first = await world.call("POST", "/v3/push", "{")
-    #expect(first.outcome == "400 1003" && told(first) == ["3", "3", "2", "60"])
+    #expect(first.outcome == "400 1003" && rateLimits(first) == ["3", "3", "2", "60"])
     world.clock.advance(seconds: 20)
-    #expect(told(await world.call("GET", "/v3/push/cid")) == ["3", "3", "1", "40"])
-    #expect(told(await world.call("POST", "/v3/push/validate", "{}")) == ["3", "3", "0", "40"])
+    #expect(rateLimits(await world.call("GET", "/v3/push/cid")) == ["3", "3", "1", "40"])
+    #expect(rateLimits(await world.call("POST", "/v3/push/validate", "{}")) == ["3", "3", "0", "40"])
     let over = await world.call("GET", "/v3/push/cid")
-    #expect(over.outcome == "429 2002" && told(over) == ["3", "3", "0", "40"])
-    #expect(told(await world.call("GET", "/v3/push/cid", as: other)) == ["3", "3", "2", "60"])
-    #expect(told(await world.call("GET", "/v3/tags")) == ["1", "1", "0", "60"])
+    #expect(over.outcome == "429 2002" && rateLimits(over) == ["3", "3", "0", "40"])
+    #expect(rateLimits(await world.call("GET", "/v3/push/cid", as: other)) == ["3", "3", "2", "60"])
+    #expect(rateLimits(await world.call("GET", "/v3/tags")) == ["1", "1", "0", "60"])
     #expect(await world.call("GET", "/v3/tags").outcome == "429 2002")
     world.clock.advance(seconds: 39)
     #expect(await world.call("GET", "/v3/push/cid").outcome == "429 2002")
     world.clock.advance(seconds: 1)
     let next = await world.call("GET", "/v3/push/cid")
-    #expect(next.status == 200 && told(next) == ["3", "3", "2", "60"])
-    #expect(told(await world.call("GET", "/healthz")) == [nil, nil, nil, nil])
+    #expect(next.status == 200 && rateLimits(next) == ["3", "3", "2", "60"])
+    #expect(rateLimits(await world.call("GET", "/healthz")) == [nil, nil, nil, nil])
   }
 
   /// A disabled app is refused until it is enabled again.
@@ -289,8 +289,8 @@ import Testing
     let expected =
       fault == .bodyTooLarge ? 1005 : [.timeout, .busy, .unanswered, .unserved].contains(fault) ? 1030 : 1003
     #expect(response.errorCode == expected)
-    let tellsToRepeat = String(decoding: response.body, as: UTF8.self).contains(
+    let asksToRepeat = String(decoding: response.body, as: UTF8.self).contains(
       "repeat a push with the same cid")
-    #expect(tellsToRepeat == (fault == .unanswered))
+    #expect(asksToRepeat == (fault == .unanswered))
   }
 }

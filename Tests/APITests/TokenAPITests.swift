@@ -30,7 +30,7 @@ import Testing
     return world
   }
 
-  private static func tell(
+  private static func reportTokens(
     _ tokens: String, _ device: (id: RegistrationID, secret: [UInt8]), in world: GatewayWorld
   ) async -> String {
     await world.call(
@@ -75,14 +75,14 @@ import Testing
       [{"channel":"words","token":"one"},{"channel":"words","kind":"phrase","name":"a","token":"two"},
        {"channel":"words","kind":"phrase","name":"b","token":"three"}]
       """#
-    #expect(await Self.tell(all, device, in: world) == "200")
+    #expect(await Self.reportTokens(all, device, in: world) == "200")
     #expect(try await Self.stored(new.number, in: world) == ["1 one", "2a two", "2b three"])
     #expect(world.app.directory.hasToken(TokenSlot(ChannelID(rawValue: 200), kind: 1), new.number))
     // A call may take one away, replace another and leave the third.
     let next = #"""
       [{"channel":"words","token":""},{"channel":"words","kind":"phrase","name":"a","token":"four"}]
       """#
-    #expect(await Self.tell(next, device, in: world) == "200")
+    #expect(await Self.reportTokens(next, device, in: world) == "200")
     #expect(try await Self.stored(new.number, in: world) == ["1 ", "2a four", "2b three"])
     #expect(!world.app.directory.hasToken(TokenSlot(ChannelID(rawValue: 200), kind: 1), new.number))
   }
@@ -99,9 +99,9 @@ import Testing
     let device = (id: new.id, secret: new.secret)
     let good =
       #"{"channel":"words","token":"one"},{"channel":"words","kind":"phrase","name":"a","token":"two"}"#
-    #expect(await Self.tell("[\(good),\(bad)]", device, in: world) == "400 1003")
+    #expect(await Self.reportTokens("[\(good),\(bad)]", device, in: world) == "400 1003")
     #expect(try await Self.stored(new.number, in: world) == [])
-    #expect(await Self.tell("[\(good)]", device, in: world) == "200")
+    #expect(await Self.reportTokens("[\(good)]", device, in: world) == "200")
     #expect(try await Self.stored(new.number, in: world).count == 2)
   }
 
@@ -111,7 +111,7 @@ import Testing
     let device = (id: new.id, secret: new.secret)
     try await world.pragma("query_only = ON")
     #expect(
-      await Self.tell(#"[{"channel":"words","token":"one"}]"#, device, in: world) == "503 1030")
+      await Self.reportTokens(#"[{"channel":"words","token":"one"}]"#, device, in: world) == "503 1030")
     #expect(!world.app.directory.hasToken(TokenSlot(ChannelID(rawValue: 200), kind: 1), new.number))
     try await world.pragma("query_only = OFF")
     #expect(try await Self.stored(new.number, in: world) == [])
@@ -123,12 +123,12 @@ import Testing
     var wrong = new.secret
     wrong[15] ^= 1
     let one = #"[{"channel":"words","token":"one"}]"#
-    #expect(await Self.tell(one, (new.id, wrong), in: world) == "401 1004")
+    #expect(await Self.reportTokens(one, (new.id, wrong), in: world) == "401 1004")
     let unknown = RegistrationID(high: 7, low: 7)
-    #expect(await Self.tell(one, (unknown, new.secret), in: world) == "401 1004")
-    #expect(await Self.tell(one, (new.id, Array(new.secret.dropLast())), in: world) == "400 1003")
+    #expect(await Self.reportTokens(one, (unknown, new.secret), in: world) == "401 1004")
+    #expect(await Self.reportTokens(one, (new.id, Array(new.secret.dropLast())), in: world) == "400 1003")
     #expect(try await Self.stored(new.number, in: world) == [])
-    #expect(await Self.tell(one, (new.id, new.secret), in: world) == "200")
+    #expect(await Self.reportTokens(one, (new.id, new.secret), in: world) == "200")
   }
 
   @Test func `A call has at most 16 tokens`() async throws {
@@ -136,10 +136,11 @@ import Testing
     let new = try await world.router.newDevice(in: world.app)
     let device = (id: new.id, secret: new.secret)
     let tokens = (0..<17).map { #"{"channel":"words","kind":"phrase","name":"\#($0)","token":"t\#($0)"}"# }
-    #expect(await Self.tell("[\(tokens.joined(separator: ","))]", device, in: world) == "400 1003")
-    #expect(await Self.tell("[]", device, in: world) == "400 1003")
+    #expect(await Self.reportTokens("[\(tokens.joined(separator: ","))]", device, in: world) == "400 1003")
+    #expect(await Self.reportTokens("[]", device, in: world) == "400 1003")
     #expect(try await Self.stored(new.number, in: world) == [])
-    #expect(await Self.tell("[\(tokens.dropLast().joined(separator: ","))]", device, in: world) == "200")
+    #expect(
+      await Self.reportTokens("[\(tokens.dropLast().joined(separator: ","))]", device, in: world) == "200")
     #expect(try await Self.stored(new.number, in: world).count == 16)
   }
 
@@ -148,17 +149,19 @@ import Testing
     let (new, other) = (
       try await world.router.newDevice(in: world.app), try await world.router.newDevice(in: world.app)
     )
-    func tell(_ token: String, _ one: (id: RegistrationID, secret: [UInt8], number: RegistrationNumber))
+    func reportToken(
+      _ token: String, _ one: (id: RegistrationID, secret: [UInt8], number: RegistrationNumber)
+    )
       async -> String
     {
-      await Self.tell(#"[{"channel":"words","token":"\#(token)"}]"#, (one.id, one.secret), in: world)
+      await Self.reportTokens(#"[{"channel":"words","token":"\#(token)"}]"#, (one.id, one.secret), in: world)
     }
-    for index in 0..<30 { #expect(await tell("t\(index)", new) == "200") }
-    #expect(await tell("late", new) == "429 2002")
+    for index in 0..<30 { #expect(await reportToken("t\(index)", new) == "200") }
+    #expect(await reportToken("late", new) == "429 2002")
     #expect(try await Self.stored(new.number, in: world) == ["1 t29"])
-    #expect(await tell("mine", other) == "200")
+    #expect(await reportToken("mine", other) == "200")
     world.clock.advance(seconds: 61)
-    #expect(await tell("late", new) == "200")
+    #expect(await reportToken("late", new) == "200")
   }
 }
 

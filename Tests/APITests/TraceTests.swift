@@ -49,7 +49,7 @@ import Testing
     #expect(accepted.parent == made.id && accepted.kind == 1 && !accepted.isError)
     #expect(accepted.attributes == ["borealis.msg_id": id.text])
     #expect(made.began <= accepted.began && accepted.ended <= made.ended)
-    let next = try #require(tracer.begin(telling: [id]))
+    let next = try #require(tracer.begin(notifying: [id]))
     #expect(next.traceID == Self.trace)
     #expect(world.log.all.contains { $0.contains("status=200") && $0.contains(" trace=\(Self.trace)\n") })
   }
@@ -192,7 +192,7 @@ import Testing
     try await tracer.flush { collector.spans.contains { $0.kind == 2 } }
     #expect(collector.spans.count == 101)
     #expect(ids.count { tracer.records($0) } == 100)
-    #expect(ids.allSatisfy { tracer.begin(telling: [$0])?.traceID == Self.trace })
+    #expect(ids.allSatisfy { tracer.begin(notifying: [$0])?.traceID == Self.trace })
   }
 
   @Test func `A push to a group is one acceptance`() async throws {
@@ -220,7 +220,7 @@ import Testing
       let id = try #require(answers[0].json?[app.key.text]?["msg_id"]?.string)
       ids.insert(id)
       let push = try #require(MessageID(decimal: Array(id.utf8)))
-      #expect(tracer.begin(telling: [push])?.traceID == Self.trace)
+      #expect(tracer.begin(notifying: [push])?.traceID == Self.trace)
     }
     #expect(accepted.count == 2)
     for span in accepted {

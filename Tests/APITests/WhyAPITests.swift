@@ -107,7 +107,7 @@ import Testing
     let callback = #""notification":{"alert":"x"},"callback":{"url":"https://app.example.com/events"}"#
     let id = try #require(await world.push(callback).json?["msg_id"]?.string)
     let number = try #require(world.app.directory.find(device))
-    try await world.tell("event-1")
+    try await world.storeEvent("event-1")
     let app = world.app.id
     func fail(_ state: Int, _ error: StaticString) async throws {
       try await world.store.change { transaction throws(StorageError) in

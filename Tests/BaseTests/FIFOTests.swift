@@ -15,7 +15,7 @@ struct FIFOTests {
         queue.putBack(step)
         model.insert(step, at: 0)
       case 6 where !model.isEmpty:
-        #expect(queue.take(3) == Array(model.prefix(3)))
+        #expect(queue.popFirst(upTo: 3) == Array(model.prefix(3)))
         model.removeFirst(min(3, model.count))
       default:
         #expect(queue.popFirst() == (model.isEmpty ? nil : model.removeFirst()))

@@ -68,11 +68,11 @@ import Testing
     let count = Mutex(0)
     #expect(run("first", of: 1))
     for _ in 0..<300_000 {
-      let isTaken = turns.run(for: 1, alone: isAlone, waiting: .max) { done in
+      let isAccepted = turns.run(for: 1, alone: isAlone, waiting: .max) { done in
         count.withLock { $0 += 1 }
         done()
       }
-      guard isTaken else { break }
+      guard isAccepted else { break }
     }
     #expect(count.withLock { $0 } == 0)
     end("first")

@@ -8,7 +8,7 @@ import Testing
 
 /// What may happen once only: a call rings, a Live Activity starts, a number is taken for the icon.
 @Suite struct APNsOnceTests {
-  private func tell(_ kind: APNsTokenKind, _ token: String, in world: APNsWorld) throws {
+  private func reportToken(_ kind: APNsTokenKind, _ token: String, in world: APNsWorld) throws {
     let slot = try #require(APNsTokenSlot(kind, name: kind.isNamed ? "game" : ""))
     let bytes = DeviceToken(.production, try #require(Hex.decode(token)))
     let connection = try TestDevice.login(world.server.device, app: world.app.key, world.devices[0])
@@ -44,7 +44,7 @@ import Testing
   @Test(arguments: [APNsTokenKind.voip, .liveActivityStart], ["cut", "reset"])
   func `A lost answer is not made up for`(kind: APNsTokenKind, action: String) throws {
     let world = try APNsWorld()
-    try tell(kind, String(repeating: "c", count: 64), in: world)
+    try reportToken(kind, String(repeating: "c", count: 64), in: world)
     try world.script(["action": .string(action), "code": 2, "accepted": true, "times": 1])
     let push = try post(Self.body(kind), in: world)
     let way = kind == .voip ? "calls" : "apns"
@@ -59,7 +59,7 @@ import Testing
   /// The server is killed while Apple has the request: after the restart nobody knows, so nothing is sent.
   @Test func `A call that Apple may have is not sent again after a crash`() throws {
     let world = try APNsWorld()
-    try tell(.voip, String(repeating: "c", count: 64), in: world)
+    try reportToken(.voip, String(repeating: "c", count: 64), in: world)
     try world.script(["action": "silence", "accepted": true])
     let push = try post(Self.body(.voip), in: world)
     try world.wait("the request") { APNsWorld.entries(world.entries, of: push).count == 1 }
@@ -72,7 +72,7 @@ import Testing
 
   @Test func `What Apple has refused to process is sent again`() throws {
     let world = try APNsWorld()
-    try tell(.voip, String(repeating: "c", count: 64), in: world)
+    try reportToken(.voip, String(repeating: "c", count: 64), in: world)
     try world.script(["action": "reset", "code": 7, "times": 2])
     let push = try post(Self.body(.voip), in: world)
     try world.wait("the end") { try report(on: push, in: world)["calls"]?["waiting"] == 0 }

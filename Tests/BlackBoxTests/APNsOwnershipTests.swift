@@ -10,7 +10,7 @@ import Testing
   enum Trouble: CaseIterable { case internalError, unavailable, down, lostAnswer }
 
   /// What happens to the token meanwhile.
-  enum Move: CaseIterable { case otherDevice, reinstall, otherTells, newToken }
+  enum Move: CaseIterable { case otherDevice, reinstall, otherReports, newToken }
 
   private static let cases = Trouble.allCases.flatMap { trouble in Move.allCases.map { (trouble, $0) } }
 
@@ -27,7 +27,7 @@ import Testing
     if trouble == .down { try world.startSimulator() } else { try world.endScript() }
   }
 
-  private func tell(
+  private func reportToken(
     _ token: String, as kind: APNsTokenKind, of device: TestDevice.Identity, in world: APNsWorld
   )
     throws
@@ -54,8 +54,8 @@ import Testing
     switch move {
     case .otherDevice: _ = try world.register(token: old, fingerprint: "another phone")
     case .reinstall: _ = try world.register(token: old)
-    case .otherTells: try tell(old, as: .device, of: world.devices[1], in: world)
-    case .newToken: try tell(new, as: .device, of: world.devices[0], in: world)
+    case .otherReports: try reportToken(old, as: .device, of: world.devices[1], in: world)
+    case .newToken: try reportToken(new, as: .device, of: world.devices[0], in: world)
     }
     // What comes from here on comes after the move.
     let before = world.entries.count
@@ -66,7 +66,7 @@ import Testing
     let later = APNsWorld.entries(Array(world.entries.dropFirst(before)), of: push)
     #expect(later.allSatisfy { $0.token == new }, "the token is somebody else's by now")
     // The token works for its new owner.
-    if move == .otherTells {
+    if move == .otherReports {
       let own = try world.push("for the second", to: 1)
       #expect(try world.end(of: own) == .delivered)
       try world.wait("its line") { APNsWorld.entries(world.entries, of: own).contains { $0.token == old } }
@@ -82,7 +82,7 @@ import Testing
       "POST", "/v3/push", as: world.app,
       body: ["platform": ["ios"], "audience": "all", "notification": ["ios": ["alert": "for both"]]])
     let broadcast = try #require(call.document?["msg_id"]?.string)
-    try tell(APNsWorld.token(0), as: .device, of: world.devices[1], in: world)
+    try reportToken(APNsWorld.token(0), as: .device, of: world.devices[1], in: world)
     try world.startSimulator()
     for push in pushes {
       #expect(try world.end(of: push) == .init(waiting: 0, results: ["NoToken": 1]))
@@ -96,7 +96,7 @@ import Testing
   func `Tokens for calls and activities are read again`(kind: APNsTokenKind) throws {
     let world = try APNsWorld(devices: 2)
     let token = String(repeating: "c", count: 64)
-    try tell(token, as: kind, of: world.devices[0], in: world)
+    try reportToken(token, as: kind, of: world.devices[0], in: world)
     try world.killSimulator()
     var body: JSONValue = [
       "platform": "all", "audience": "all", "notification": ["voip": ["caller": "Anna"]],
@@ -115,7 +115,7 @@ import Testing
     }
     let call = try world.server.call("POST", "/v3/push", as: world.app, body: body)
     let push = try #require(call.document?["msg_id"]?.string, "\(call.body)")
-    try tell(token, as: kind, of: world.devices[1], in: world)
+    try reportToken(token, as: kind, of: world.devices[1], in: world)
     try world.startSimulator()
     let way = kind == .voip ? "calls" : "apns"
     try world.wait("the end") {

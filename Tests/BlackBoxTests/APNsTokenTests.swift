@@ -11,7 +11,7 @@ import Testing
   private func token(_ digit: Character) -> String { String(repeating: digit, count: 64) }
 
   /// Tells one of a device's tokens, or takes it away.
-  private func tell(
+  private func reportToken(
     _ kind: APNsTokenKind, named name: String = "", _ token: String?, of device: Int, in world: APNsWorld
   ) throws {
     let slot = try #require(APNsTokenSlot(kind, name: name))
@@ -75,7 +75,7 @@ import Testing
 
   @Test func `A call goes to the tokens for calls, beside the notification`() throws {
     let world = try APNsWorld(devices: 2)
-    try tell(.voip, token("c"), of: 0, in: world)
+    try reportToken(.voip, token("c"), of: 0, in: world)
     let both: JSONValue = [
       "notification": ["ios": ["alert": "Anna calls"], "voip": ["caller": "Anna"]]
     ]
@@ -106,7 +106,7 @@ import Testing
   @Test(arguments: [SIGTERM, SIGKILL])
   func `A call alone waits for Apple across the end of the server`(signal: Int32) throws {
     let world = try APNsWorld(devices: 2)
-    try tell(.voip, token("c"), of: 1, in: world)
+    try reportToken(.voip, token("c"), of: 1, in: world)
     try world.killSimulator()
     let call = try post(["notification": ["voip": ["caller": "Anna"]]], in: world)
     let push = try #require(call.document?["msg_id"]?.string, "\(call.body)")
@@ -125,7 +125,7 @@ import Testing
 
   @Test func `A dead token for calls is retired, and the ordinary one stays`() throws {
     let world = try APNsWorld()
-    try tell(.voip, token("c"), of: 0, in: world)
+    try reportToken(.voip, token("c"), of: 0, in: world)
     try world.script(["action": "answer", "reason": "Unregistered", "token": .string(token("c"))])
     let both: JSONValue = ["notification": ["ios": ["alert": "x"], "voip": ["a": 1]]]
     let first = try push(both, in: world)
@@ -147,8 +147,8 @@ import Testing
 
   @Test func `A Live Activity is started, changed and ended on those that have it`() throws {
     let world = try APNsWorld(devices: 3)
-    try tell(.liveActivityStart, named: "Game", token("d"), of: 0, in: world)
-    try tell(.liveActivityStart, named: "Order", token("e"), of: 1, in: world)
+    try reportToken(.liveActivityStart, named: "Game", token("d"), of: 0, in: world)
+    try reportToken(.liveActivityStart, named: "Order", token("e"), of: 1, in: world)
     let starts = try push(
       activity(
         "start", ["attributes-type": "Game", "attributes": ["id": 7], "alert": ["title": "It begins"]]),
@@ -158,9 +158,9 @@ import Testing
     #expect(start.json["headers"]?["apns-topic"] == "com.example.app.push-type.liveactivity")
     #expect(start.json["headers"]?["apns-push-type"] == "liveactivity" && start.isAccepted)
     // The phones have started it, by push or by themselves, and tell its token.
-    try tell(.liveActivity, named: Self.game, token("1"), of: 0, in: world)
-    try tell(.liveActivity, named: Self.game, token("2"), of: 2, in: world)
-    try tell(.liveActivity, named: "other", token("3"), of: 1, in: world)
+    try reportToken(.liveActivity, named: Self.game, token("1"), of: 0, in: world)
+    try reportToken(.liveActivity, named: Self.game, token("2"), of: 2, in: world)
+    try reportToken(.liveActivity, named: "other", token("3"), of: 1, in: world)
     for event in ["update", "end"] {
       let change = try push(activity(event), to: ["live_activity_id": .string(Self.game)], in: world)
       let entries = try entries(of: change, 2, in: world)
@@ -171,7 +171,7 @@ import Testing
       }
       #expect(try report(on: change, in: world)["targets"] == 2)
     }
-    for device in [0, 2] { try tell(.liveActivity, named: Self.game, nil, of: device, in: world) }
+    for device in [0, 2] { try reportToken(.liveActivity, named: Self.game, nil, of: device, in: world) }
     let nobody = try post(activity("update"), to: ["live_activity_id": .string(Self.game)], in: world)
     #expect(nobody.status == 400 && nobody.document?["error"]?["code"] == 1011, "\(nobody.body)")
   }

@@ -35,7 +35,7 @@ import Testing
     _ = try world.device("anna")
     #expect(try world.results(of: try world.push(["alert": "x"]), 1) == ["delivered": 1])
     let bert = try world.device("bert")
-    try world.tell("bert-fcm", bert, over: "fcm")
+    try world.reportToken("bert-fcm", bert, over: "fcm")
     try world.order("POST", "tokens", ["tokens": [["token": "bert", "state": "unregistered"]]])
     let id = try world.push(["alert": "Hello"], options: ["time_to_live": 600])
     #expect(try world.results(of: id, 2) == [.init(maker.reason): 1, "delivered": 1])
@@ -63,7 +63,7 @@ import Testing
     _ = try world.device("anna")
     #expect(try world.results(of: try world.push(["alert": "x"]), 1) == ["delivered": 1])
     let bert = try world.device("bert")
-    try world.tell("bert-fcm", bert, over: "fcm")
+    try world.reportToken("bert-fcm", bert, over: "fcm")
     try world.order("POST", "tokens", ["tokens": [["token": "bert", "state": "unregistered"]]])
     // FCM is away: the push waits for it.
     try world.order(

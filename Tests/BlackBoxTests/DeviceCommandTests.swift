@@ -201,7 +201,7 @@ import Testing
     _ = try first.end()
     var missing: Set<String> = []
     var printed: Set<String> = []
-    func take(_ line: JSONValue?) throws {
+    func check(_ line: JSONValue?) throws {
       guard line?["event"] == "push", let id = line?["msg_id"]?.string else { return }
       let isNew = printed.insert(id).inserted
       #expect(isNew || line?["redelivered"] == true, "printed twice: \(id)")
@@ -210,14 +210,14 @@ import Testing
     for round in 0..<12 {
       for number in 0..<25 { missing.insert(try push("\(round).\(number)", to: ["alias": ["killed"]])) }
       let device = try device()
-      for _ in 0..<round * 2 { try take(try device.document()) }
+      for _ in 0..<round * 2 { try check(try device.document()) }
       device.signal(SIGKILL)
       let ending = try device.end()
       #expect(ending.status.number == 128 + SIGKILL)
-      for line in ending.documents { try take(line) }
+      for line in ending.documents { try check(line) }
     }
     let last = try device()
-    while !missing.isEmpty { try take(try last.document()) }
+    while !missing.isEmpty { try check(try last.document()) }
     #expect(printed.count == 300)
   }
 }

@@ -49,12 +49,12 @@ import Testing
     #expect(try world.why(id, device, "channel")?["verdict"] == "ok")
     #expect(try world.why(id, device, "channel")?["detail"] == "fcm")
     #expect(try world.why(id, device, "credential")?["verdict"] == "ok")
-    func told(_ events: [JSONValue]) -> [JSONValue] {
+    func handedOver(_ events: [JSONValue]) -> [JSONValue] {
       events.filter { $0["channel"] == "fcm" && $0["event"] == "handed_over" }
     }
     var events: [JSONValue] = []
-    while told(events).isEmpty { events += try sink.events() }
-    #expect(told(events).map { $0["msg_id"]?.string } == [id])
+    while handedOver(events).isEmpty { events += try sink.events() }
+    #expect(handedOver(events).map { $0["msg_id"]?.string } == [id])
     let metrics = try world.server.call("GET", "/metrics").body
     #expect(metrics.contains(#"borealis_channel_targets_total{channel="fcm",result="delivered"} 1"#))
     #expect(metrics.contains(#"borealis_vendor_requests_total{channel="fcm",result="accepted"} 1"#))
@@ -224,7 +224,7 @@ import Testing
     let world = try FCMWorld()
     try world.setKey()
     let device = try TestDevice.register(world.server.device, app: world.app.key, install: "lisa")
-    func tell(_ tokens: [ToldToken]) throws -> [ResultCode] {
+    func reportTokens(_ tokens: [ReportedToken]) throws -> [ResultCode] {
       let online = try TestDevice.login(world.server.device, app: world.app.key, device)
       return try tokens.enumerated().map { place, token in
         try online.send(.operation(sequence: UInt32(place), .setChannelToken(token)))
@@ -234,21 +234,21 @@ import Testing
         return code
       }
     }
-    let codes = try tell([
-      ToldToken(channel: "fax", token: "lisa:APA91"), ToldToken(channel: "apns", token: "00ff"),
-      ToldToken(channel: "fcm", kind: "voip", token: "lisa:APA91"),
-      ToldToken(channel: "fcm", name: "x", token: "lisa:APA91"),
-      ToldToken(channel: "fcm", service: "sandbox", token: "lisa:APA91"),
-      ToldToken(channel: "fcm", token: "lisa APA91"),
-      ToldToken(channel: "fcm", token: String(repeating: "x", count: 1025)),
-      ToldToken(channel: "fcm", kind: "device", token: "lisa:APA91"),
+    let codes = try reportTokens([
+      ReportedToken(channel: "fax", token: "lisa:APA91"), ReportedToken(channel: "apns", token: "00ff"),
+      ReportedToken(channel: "fcm", kind: "voip", token: "lisa:APA91"),
+      ReportedToken(channel: "fcm", name: "x", token: "lisa:APA91"),
+      ReportedToken(channel: "fcm", service: "sandbox", token: "lisa:APA91"),
+      ReportedToken(channel: "fcm", token: "lisa APA91"),
+      ReportedToken(channel: "fcm", token: String(repeating: "x", count: 1025)),
+      ReportedToken(channel: "fcm", kind: "device", token: "lisa:APA91"),
     ])
     #expect(codes.dropLast().allSatisfy { $0 == .requestInvalid } && codes.last == .ok, "\(codes)")
     try world.server.waitUntilAway()
     let id = try world.push(to: [device])
     #expect(try world.results(of: id) == ["delivered": 1])
     #expect(try world.requests(for: id).map { $0["request"]?["message"]?["token"] } == ["lisa:APA91"])
-    #expect(try tell([ToldToken(channel: "fcm", token: "")]) == [.ok])
+    #expect(try reportTokens([ReportedToken(channel: "fcm", token: "")]) == [.ok])
     #expect(try world.targets(of: try world.push(to: [device])) == 0)
   }
 

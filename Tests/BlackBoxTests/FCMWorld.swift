@@ -60,11 +60,11 @@ final class FCMWorld {
   func device(_ token: String, of other: TestServer.App? = nil) throws -> TestDevice.Identity {
     let app = other ?? app
     let device = try TestDevice.register(server.device, app: app.key, install: token)
-    try tell(token, device, of: app)
+    try reportToken(token, device, of: app)
     return device
   }
 
-  func tell(_ token: String, _ device: TestDevice.Identity, of app: TestServer.App) throws {
+  func reportToken(_ token: String, _ device: TestDevice.Identity, of app: TestServer.App) throws {
     let answer = try server.call(
       "POST", "/v1/tokens",
       body: [

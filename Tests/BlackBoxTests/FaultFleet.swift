@@ -73,7 +73,7 @@ final class FleetDevice: Sendable {
       }
       state.withLock { $0.node = name }
       var seen: Set<String> = []
-      while let event = try? device.event(), take(event, on: device, &seen) {}
+      while let event = try? device.event(), handle(event, on: device, &seen) {}
       state.withLock { state in
         state.node = nil
         state.lost.append(name)
@@ -82,7 +82,7 @@ final class FleetDevice: Sendable {
   }
 
   /// False when the connection has ended.
-  private func take(_ event: TestDevice.Event, on device: TestDevice, _ seen: inout Set<String>) -> Bool {
+  private func handle(_ event: TestDevice.Event, on device: TestDevice, _ seen: inout Set<String>) -> Bool {
     switch event {
     case .push(let arrival):
       state.withLock { state in

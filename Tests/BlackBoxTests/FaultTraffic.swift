@@ -25,7 +25,7 @@ final class FaultTraffic: Sendable {
     var id: String?
     var outcome = Outcome.unknown
     /// Whether it was to be taken back, or replaced.
-    var isTakenBack = false
+    var isWithdrawn = false
     /// When all nodes had confirmed that it was recalled.
     var recalledAt: UInt64?
   }
@@ -123,7 +123,7 @@ final class FaultTraffic: Sendable {
       (app, targets) = (last.app, last.targets)
       audience = ["registration_id": .array(last.targets.map { .string(devices[$0].id) })]
       options.set("override_msg_id", .number(JSONNumber(number)))
-      change(last.text) { $0.isTakenBack = true }
+      change(last.text) { $0.isWithdrawn = true }
     case .broadcast, .online, .scheduled: break
     }
     var body = JSONObject()
@@ -152,7 +152,7 @@ final class FaultTraffic: Sendable {
   }
 
   private func recall(_ id: String, _ text: String, _ app: Int, _ node: String) {
-    change(text) { $0.isTakenBack = true }
+    change(text) { $0.isWithdrawn = true }
     let answer = call("DELETE", "/v3/push/\(id)", app, node, nil)
     guard answer?.status == 200, answer?.document?["unconfirmed_nodes"] == nil else { return }
     let now = SystemTime().monotonic()

@@ -129,7 +129,7 @@ final class FaultWorld {
     func look() -> Bool {
       let seen = devices.map(\.now)
       missing = []
-      for push in sent where push.outcome == .accepted && !push.isTakenBack && push.kind != .online {
+      for push in sent where push.outcome == .accepted && !push.isWithdrawn && push.kind != .online {
         for target in push.targets where seen[target].shown[push.text] == nil {
           missing.append("\(push.text) (\(push.kind), \(push.id ?? "")) at \(target)")
         }
@@ -188,7 +188,7 @@ final class FaultWorld {
       let sum = ["delivered", "expired", "recalled", "failed", "pending"].reduce(0) {
         $0 + number(report, $1)
       }
-      let hasAll = push.isTakenBack || push.kind == .online || number(report, "delivered") == sum
+      let hasAll = push.isWithdrawn || push.kind == .online || number(report, "delivered") == sum
       if !isSettled || number(report, "targets") != sum || Int(sum) != push.targets.count || !hasAll {
         unbalanced.append("\(push.text) (\(push.kind)): \(report.map { "\($0)" } ?? "none")")
       }

@@ -47,7 +47,7 @@ import Testing
   }
 
   /// Tells a device's word over HTTPS; gives the status of the answer.
-  private func tell(
+  private func reportToken(
     _ word: String, _ device: TestDevice.Identity, _ app: (key: String, secret: String), at http: String
   ) throws -> Int {
     let body: JSONValue = [
@@ -92,14 +92,14 @@ import Testing
     let anna = try TestDevice.register(try address(), app: app.key, install: "anna")
     let bert = try TestDevice.register(try address(), app: app.key, install: "bert")
     #expect(try push().words == [])
-    #expect(try tell("anna", anna, app, at: http()) == 200)
+    #expect(try reportToken("anna", anna, app, at: http()) == 200)
     #expect(try push().words == ["anna"])
     // Another registration has it now.
-    #expect(try tell("anna", bert, app, at: http()) == 200)
+    #expect(try reportToken("anna", bert, app, at: http()) == 200)
     #expect(try push().words == ["anna"])
-    #expect(try tell("bert", bert, app, at: http()) == 200)
+    #expect(try reportToken("bert", bert, app, at: http()) == 200)
     #expect(try push().words == ["bert"])
-    #expect(try tell("other", anna, app, at: http()) == 200)
+    #expect(try reportToken("other", anna, app, at: http()) == 200)
 
     // It is stored.
     server.stop()
@@ -110,18 +110,18 @@ import Testing
     // A reinstall takes the old registration's place, and its token with it.
     let again = try TestDevice.register(try address(), app: app.key, install: "anna")
     #expect(try push().words == ["bert"])
-    #expect(try tell("anna", again, app, at: http()) == 200)
+    #expect(try reportToken("anna", again, app, at: http()) == 200)
     #expect(try push().words == ["anna", "bert"])
-    #expect(try tell("nobody", anna, app, at: http()) == 401)
+    #expect(try reportToken("nobody", anna, app, at: http()) == 401)
 
     // The channel says that a token is gone.
-    #expect(try tell("gone-bert", bert, app, at: http()) == 200)
+    #expect(try reportToken("gone-bert", bert, app, at: http()) == 200)
     let refused = try push()
     #expect(refused.words == ["anna"] && refused.results == ["FileGone": 1, "delivered": 1])
     let after = try push()
     #expect(after.words == ["anna"] && after.results == ["delivered": 1])
     // A device may take its token away.
-    #expect(try tell("", again, app, at: http()) == 200)
+    #expect(try reportToken("", again, app, at: http()) == 200)
     #expect(try push().words == [])
 
     for (tokens, status) in [
@@ -155,7 +155,7 @@ import Testing
     let address = try #require(first.server.readyLine["device_plain"]?.string)
     let device = try TestDevice.register(address, app: app.key, install: "device")
     let http = try #require(first.server.readyLine["http"]?.string)
-    #expect(try tell("anna", device, app, at: http) == 200)
+    #expect(try reportToken("anna", device, app, at: http) == 200)
     let push = try HTTPCall(
       "POST", "/v3/push", at: http, login: app,
       body: #"{"platform":"all","audience":"all","notification":{"alert":"hello"}}"#)
@@ -193,7 +193,7 @@ import Testing
     let address = try #require(server.server.readyLine["device_plain"]?.string)
     let devices = try (0..<2).map { try TestDevice.register(address, app: app.key, install: "device\($0)") }
     for (device, word) in zip(devices, ["anna", "bert"]) {
-      #expect(try tell(word, device, app, at: http) == 200)
+      #expect(try reportToken(word, device, app, at: http) == 200)
     }
     func call(_ method: String, _ path: String, _ body: JSONValue? = nil) throws -> JSONValue {
       let text = body.map { String(decoding: JSONWriter.serialize($0), as: UTF8.self) } ?? ""

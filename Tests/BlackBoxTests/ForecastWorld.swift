@@ -113,7 +113,7 @@ final class ForecastWorld {
     let app = app(of: kind)
     let identity = try TestDevice.register(
       server.device, app: app.key, install: kind.name, platform: kind.platform)
-    func tell(_ path: String, _ name: String, _ value: JSONValue) throws {
+    func post(_ path: String, _ name: String, _ value: JSONValue) throws {
       var body = JSONObject()
       body.set("app_key", .string(app.key))
       body.set("registration_id", .string(identity.id.text))
@@ -127,10 +127,10 @@ final class ForecastWorld {
       token.set("channel", .string(channel))
       token.set("token", .string(kind.token))
       if channel == "apns" { token.set("service", "production") }
-      try tell("/v1/tokens", "tokens", [.object(token)])
+      try post("/v1/tokens", "tokens", [.object(token)])
     }
     if let off = kind.off {
-      try tell("/v1/facts", "facts", off == "opted_out" ? ["opted_out": "yes"] : [off: "off"])
+      try post("/v1/facts", "facts", off == "opted_out" ? ["opted_out": "yes"] : [off: "off"])
     }
     let device = Device(kind, identity)
     if let state = kind.connected {

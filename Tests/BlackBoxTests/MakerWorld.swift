@@ -154,11 +154,11 @@ final class MakerWorld {
   func device(_ token: String, over other: String? = nil) throws -> TestDevice.Identity {
     let device = try TestDevice.register(
       server.device, app: app.key, install: token, platform: channel == "harmony" ? .hmos : .android)
-    try tell(token, device, over: other)
+    try reportToken(token, device, over: other)
     return device
   }
 
-  func tell(_ token: String, _ device: TestDevice.Identity, over other: String? = nil) throws {
+  func reportToken(_ token: String, _ device: TestDevice.Identity, over other: String? = nil) throws {
     let answer = try server.call(
       "POST", "/v1/tokens",
       body: [

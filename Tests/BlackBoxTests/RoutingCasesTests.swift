@@ -95,7 +95,7 @@ import Testing
     if let banner {
       let payload = try #require(banner["payload"], "there is nothing to tap")
       let text = String(decoding: JSONWriter.serialize(payload), as: UTF8.self)
-      try phone.tell("apns \(text) tapped") { $0["event"] == "apns" }
+      try phone.send("apns \(text) tapped") { $0["event"] == "apns" }
     }
     if app == .background || banner != nil { try phone.ask("foreground") }
   }
@@ -117,14 +117,14 @@ import Testing
     let payload = try #require(try world.request(for: id)["payload"])
     let text = String(decoding: JSONWriter.serialize(payload), as: UTF8.self)
     for isFirst in [true, false] {
-      let banner = try phone.tell("apns \(text)") { $0["event"] == "apns" }
+      let banner = try phone.send("apns \(text)") { $0["event"] == "apns" }
       #expect(banner["msg_id"]?.string == id && banner["present"] == .bool(isFirst))
     }
     try phone.ask("foreground")
     try settle(phone, in: world)
     #expect(phone.pushes(id).map { $0["notification_shown"] } == [true])
     #expect(phone.pushes(id).first?["content"] == ["message": ["msg_content": "data"]])
-    let late = try phone.tell("apns \(text) tapped") { $0["event"] == "apns" }
+    let late = try phone.send("apns \(text) tapped") { $0["event"] == "apns" }
     #expect(late["tapped"] == true && late["present"] == false)
     #expect(world.requests(for: id).count == 1)
     try phone.quit()

@@ -41,12 +41,12 @@ final class TestPhone {
   /// Gives the app a command that is answered by an event "result".
   func ask(_ line: String) throws {
     let words = line.split(separator: " ")
-    try tell(line) { $0["event"] == "result" && $0["operation"]?.string == String(words[0]) }
+    try send(line) { $0["event"] == "result" && $0["operation"]?.string == String(words[0]) }
   }
 
   /// Gives the app a command and waits for what follows from it.
   @discardableResult
-  func tell(_ line: String, until isAnswer: (JSONValue) -> Bool) throws -> JSONValue {
+  func send(_ line: String, until isAnswer: (JSONValue) -> Bool) throws -> JSONValue {
     try process?.write(line: line)
     return try wait(for: isAnswer)
   }

@@ -67,19 +67,19 @@ import Testing
     try world.setKey()
     let good = try world.subscribe()
     let page = try TestDevice.register(world.server.device, app: world.app.key, install: "carl")
-    func told(_ endpoint: String) throws -> ResultCode {
+    func report(_ endpoint: String) throws -> ResultCode {
       var subscription = try #require(good.object)
       subscription.set("endpoint", .string(endpoint))
-      return try world.tell(
+      return try world.reportToken(
         page, String(decoding: JSONWriter.serialize(.object(subscription)), as: UTF8.self))
     }
     for endpoint in [
       "https://push.example.com/1", "https://127.0.0.1/1", "http://127.0.0.1:1/push/1", "https://localhost/1",
       "http://fcm.googleapis.com/1", "https://fcm.googleapis.com@127.0.0.1/1", "file:///etc/passwd",
     ] {
-      #expect(try told(endpoint) == .requestInvalid, "\(endpoint)")
+      #expect(try report(endpoint) == .requestInvalid, "\(endpoint)")
     }
-    #expect(try told("https://fcm.googleapis.com/fcm/send/abc") == .ok)
+    #expect(try report("https://fcm.googleapis.com/fcm/send/abc") == .ok)
     let answer = try world.server.call(
       "POST", "/v1/tokens",
       body: [

@@ -46,14 +46,15 @@ final class WebPushWorld {
   /// A page that has told its subscription on its connection and is away.
   func page(_ name: String, _ subscription: JSONValue) throws -> TestDevice.Identity {
     let page = try TestDevice.register(server.device, app: app.key, install: name)
-    #expect(try tell(page, String(decoding: JSONWriter.serialize(subscription), as: UTF8.self)) == .ok)
+    #expect(try reportToken(page, String(decoding: JSONWriter.serialize(subscription), as: UTF8.self)) == .ok)
     try server.waitUntilAway()
     return page
   }
 
-  func tell(_ page: TestDevice.Identity, _ token: String) throws -> ResultCode {
+  func reportToken(_ page: TestDevice.Identity, _ token: String) throws -> ResultCode {
     let online = try TestDevice.login(server.device, app: app.key, page)
-    try online.send(.operation(sequence: 1, .setChannelToken(ToldToken(channel: "webpush", token: token))))
+    try online.send(
+      .operation(sequence: 1, .setChannelToken(ReportedToken(channel: "webpush", token: token))))
     guard case .result(1, let code, _) = try online.next() else { throw TestDevice.Unexpected() }
     return code
   }

@@ -7,12 +7,12 @@ import Testing
   @Test func firstStartRegistersThenLogsInOnTheSameConnection() {
     var run = CoreRun(identity: nil)
     run.start()
-    #expect(run.take() == [.connect(CoreRun.server)])
+    #expect(run.drain() == [.connect(CoreRun.server)])
     run.connected()
     // HELLO and REGISTER in one packet.
     #expect(run.sent.count == 1)
     #expect(run.sentTypes == [.hello, .register])
-    _ = run.take()
+    _ = run.drain()
     run.receive(CoreRun.helloOK + CoreRun.registerOK)
     // Stored before it is used.
     #expect(run.actions.first == .storeIdentity(CoreRun.identity))
@@ -130,7 +130,7 @@ import Testing
         if next(4) == 0 { bytes[Int(next(UInt64(bytes.count)))] ^= UInt8(1 << next(8)) }
         run.receive(Array(bytes.prefix(next(3) == 0 ? Int(next(40)) : bytes.count)))
       }
-      for action in run.take() {
+      for action in run.drain() {
         if case .connect = action {
           #expect(!isConnected)
           isConnected = true
@@ -175,7 +175,7 @@ import Testing
       #expect(run.events.isEmpty)
       run.receive(CoreRun.push(8))
       #expect(run.pushes == [8])
-      _ = run.take()
+      _ = run.drain()
       run.lost()
       #expect(!run.actions.contains(.close))
     } else {
@@ -227,12 +227,12 @@ import Testing
     var run = CoreRun()
     run.start()
     run.connected()
-    _ = run.take()
+    _ = run.drain()
     run.receive(Wire.bytes(.error(code, .never, message: "gone")))
     #expect(run.actions.contains(.forgetIdentity))
     run.wait(0)
     #expect(run.connects == [CoreRun.server])
-    _ = run.take()
+    _ = run.drain()
     run.connected()
     #expect(run.sentTypes == [.hello, .register])
   }
@@ -249,7 +249,7 @@ import Testing
     let second = run.submit(.getTags)
     #expect(
       run.results == [first, second].map { OperationResult(sequence: $0, operation: .getTags, code: code) })
-    _ = run.take()
+    _ = run.drain()
     run.wait(10_000_000)
     #expect(run.actions.isEmpty)
   }
@@ -258,7 +258,7 @@ import Testing
     var run = CoreRun()
     run.start()
     for failure in 1...12 {
-      _ = run.take()
+      _ = run.drain()
       run.lost()
       guard case .disconnected(_, retryIn: .some(let wait)) = run.events.first else {
         Issue.record("no wait")
@@ -282,7 +282,7 @@ import Testing
     var run = CoreRun()
     run.start()
     run.lost()
-    _ = run.take()
+    _ = run.drain()
     run.actions += run.core.networkChanged(at: run.now)
     #expect(run.connects == [CoreRun.server])
     run.actions += run.core.networkChanged(at: run.now)
@@ -298,7 +298,7 @@ import Testing
     #expect(run.actions.contains(.close))
     run.waitForAttempt()
     run.connected()
-    _ = run.take()
+    _ = run.drain()
     run.wait(DeviceCore.loginTime)
     guard case .disconnected(.loginTimeout, _) = run.events.first else {
       Issue.record("no time-out")
@@ -311,7 +311,7 @@ import Testing
     run.start()
     run.connected()
     run.receive(CoreRun.helloOK + CoreRun.registerOK)
-    _ = run.take()
+    _ = run.drain()
     run.actions += run.core.storageFailed(at: run.now)
     #expect(run.actions.first == .close)
     #expect(run.core.identity == nil)

@@ -31,7 +31,7 @@ struct CoreRun {
   ) -> CoreRun {
     var run = CoreRun(handled: handled, inHand: inHand)
     run.logIn(heartbeat: heartbeat, ackDelay: ackDelay, version: version)
-    _ = run.take()
+    _ = run.drain()
     return run
   }
 
@@ -74,7 +74,7 @@ struct CoreRun {
     while connects.count == before, let next = core.nextDeadline { wait(next > now ? next - now : 0) }
   }
 
-  mutating func take() -> [DeviceAction] {
+  mutating func drain() -> [DeviceAction] {
     defer { actions = [] }
     return actions
   }

@@ -15,7 +15,7 @@ import Testing
     run.handle(1)
     run.wait(499)
     #expect(run.sent.isEmpty)
-    _ = run.take()
+    _ = run.drain()
     run.wait(1)
     #expect(run.acknowledged == [2, 1])
     #expect(run.sent.count == 1)
@@ -39,7 +39,7 @@ import Testing
     run.lost()
     run.waitForAttempt()
     run.connected()
-    _ = run.take()
+    _ = run.drain()
     run.receive(CoreRun.helloOK + CoreRun.loginOK() + CoreRun.push(1) + CoreRun.push(2))
     #expect(run.pushes == [2])
     run.wait(1000)
@@ -53,7 +53,7 @@ import Testing
     run.handle(1)
     run.receive(CoreRun.push(2) + CoreRun.push(2))
     run.handle(2)
-    _ = run.take()
+    _ = run.drain()
     run.wait(1000)
     #expect(
       run.ages == [
@@ -72,7 +72,7 @@ import Testing
     run.receive(CoreRun.push(2))
     run.handle(1)
     run.handle(2)
-    _ = run.take()
+    _ = run.drain()
     run.wait(1000)
     #expect(
       run.ages == [
@@ -109,13 +109,13 @@ import Testing
   @Test func recallBeforeAndAfterThePush() {
     var run = CoreRun.loggedIn()
     run.receive(Wire.bytes(.recall(MessageID(7))))
-    #expect(run.take() == [.noteHandled(MessageID(7)), .event(.recalled(MessageID(7)))])
+    #expect(run.drain() == [.noteHandled(MessageID(7)), .event(.recalled(MessageID(7)))])
     run.receive(CoreRun.push(7))
     #expect(run.pushes.isEmpty)
     run.wait(1000)
     #expect(run.acknowledged == [7])
     run.receive(CoreRun.push(8))
-    _ = run.take()
+    _ = run.drain()
     run.receive(Wire.bytes(.recall(MessageID(8))))
     #expect(run.actions == [.event(.recalled(MessageID(8)))])
   }
@@ -162,7 +162,7 @@ import Testing
     run.waitForAttempt()
     run.connected()
     run.receive(CoreRun.helloOK + CoreRun.loginOK(heartbeat: 30))
-    _ = run.take()
+    _ = run.drain()
     run.wait(30_000 + DeviceCore.pongTime)
     #expect(run.sentTypes == [.ping])
     guard case .disconnected(.heartbeatTimeout, retryIn: .some) = run.events.first else {
@@ -190,7 +190,7 @@ import Testing
     ]
     #expect(Set(numbers).count == 4)
     run.connected()
-    _ = run.take()
+    _ = run.drain()
     run.receive(CoreRun.helloOK + CoreRun.loginOK())
     #expect(run.sentTypes == [.setAlias, .addTags, .getAlias, .getTags])
     // Results in another order.
@@ -213,7 +213,7 @@ import Testing
       let number = run.submit(.cleanTags)
       if !isLoggedIn {
         #expect(run.results == [OperationResult(sequence: number, operation: .cleanTags, code: .stopped)])
-        _ = run.take()
+        _ = run.drain()
         run.start()
         let queued = run.submit(.cleanTags)
         run.wait(DeviceCore.operationTime)
@@ -235,7 +235,7 @@ import Testing
     run.lost()
     run.actions += run.core.networkChanged(at: run.now)
     run.connected()
-    _ = run.take()
+    _ = run.drain()
     run.receive(CoreRun.helloOK + CoreRun.loginOK() + Wire.result(number, .ok, .hasTag(true)))
     #expect(run.sentTypes == [.checkTag])
     #expect(
@@ -281,7 +281,7 @@ import Testing
         OperationResult(sequence: number, operation: .logout, code: .ok),
         OperationResult(sequence: other, operation: .getTags, code: .stopped),
       ])
-    _ = run.take()
+    _ = run.drain()
     run.wait(1_000_000)
     #expect(run.actions.isEmpty)
     run.start()
@@ -294,7 +294,7 @@ import Testing
     let alias = run.submit(.deleteAlias)
     let logout = run.submit(.logout)
     run.connected()
-    _ = run.take()
+    _ = run.drain()
     run.receive(CoreRun.helloOK + CoreRun.loginOK())
     // After LOGOUT the connection ends: it waits for the other result.
     #expect(run.sentTypes == [.deleteAlias])
@@ -314,7 +314,7 @@ import Testing
       run.lost()
     case 1:
       run.lost()
-      _ = run.take()
+      _ = run.drain()
       _ = run.submit(.logout)
       #expect(!run.actions.contains(.close))
     default:
@@ -326,7 +326,7 @@ import Testing
     }
     #expect(run.results.map(\.code) == [.ok])
     #expect(run.events.contains(.disconnected(.stopped, retryIn: nil)))
-    _ = run.take()
+    _ = run.drain()
     run.wait(1_000_000)
     #expect(run.actions.isEmpty)
   }
@@ -336,11 +336,11 @@ import Testing
     run.report(.shown, 1)
     #expect(run.sentTypes == [.receipt])
     run.lost()
-    _ = run.take()
+    _ = run.drain()
     for id in 1...300 as ClosedRange<UInt64> { run.report(.tapped, id) }
     run.actions += run.core.networkChanged(at: run.now)
     run.connected()
-    _ = run.take()
+    _ = run.drain()
     run.receive(CoreRun.helloOK + CoreRun.loginOK())
     let bytes = run.sent.flatMap { $0 }
     guard case .receipt(let list) = Wire.frames(bytes).first else {
@@ -356,7 +356,7 @@ import Testing
     run.receive(CoreRun.push(1))
     run.handle(1)
     let number = run.submit(.getAlias)
-    _ = run.take()
+    _ = run.drain()
     run.stop()
     #expect(run.acknowledged == [1])
     #expect(run.actions.contains(.close))
@@ -369,7 +369,7 @@ import Testing
     _ = run.submit(.appState(.foreground))
     run.lost()
     run.actions += run.core.networkChanged(at: run.now)
-    _ = run.take()
+    _ = run.drain()
     run.connected()
     guard case .login(let login) = Wire.frames(run.sent.flatMap { $0 }).last else {
       Issue.record("no login")

@@ -18,8 +18,8 @@ import Testing
   @Test func pushesThatCouldNotBeNotedComeAgain() {
     var run = CoreRun.loggedIn()
     run.receive(CoreRun.push(1) + CoreRun.push(2))
-    _ = run.take()
-    run.actions += run.core.storageFailed(notTaken: [MessageID(1), MessageID(2)], at: run.now)
+    _ = run.drain()
+    run.actions += run.core.storageFailed(notStored: [MessageID(1), MessageID(2)], at: run.now)
     #expect(run.actions.first == .close)
     #expect(run.core.inHandCount == 0)
     run.waitForAttempt()
@@ -32,8 +32,8 @@ import Testing
   @Test func theMarkOutlivesAFailureToNote() {
     var run = CoreRun.loggedIn(inHand: [MessageID(1)])
     run.receive(CoreRun.push(1))
-    _ = run.take()
-    run.actions += run.core.storageFailed(notTaken: [MessageID(1)], at: run.now)
+    _ = run.drain()
+    run.actions += run.core.storageFailed(notStored: [MessageID(1)], at: run.now)
     run.waitForAttempt()
     run.connected()
     run.receive(CoreRun.helloOK + CoreRun.loginOK() + CoreRun.push(1))
@@ -54,7 +54,7 @@ import Testing
       run.receive(Wire.result(number))
       #expect(run.actions.contains(.storeWishes(wishes)))
       #expect(run.core.wishes == wishes)
-      _ = run.take()
+      _ = run.drain()
     }
     let refused = run.submit(.setAlias("b"))
     run.receive(Wire.result(refused, .aliasFull))
@@ -85,7 +85,7 @@ import Testing
     run.connected()
     for isAnswered in [false, true] {
       run.receive(CoreRun.helloOK(version: 2) + (isAnswered ? [] : CoreRun.registerOK))
-      _ = run.take()
+      _ = run.drain()
       run.receive(CoreRun.loginOK())
       let frames = Wire.frames(run.sent.flatMap { $0 })
       guard case .operation(let number, .setOtherToken(call)) = frames.last else {
@@ -98,7 +98,7 @@ import Testing
       run.waitForAttempt()
       run.connected()
     }
-    _ = run.take()
+    _ = run.drain()
     run.receive(CoreRun.helloOK(version: 2) + CoreRun.loginOK())
     #expect(run.sent.isEmpty)
   }
@@ -107,9 +107,9 @@ import Testing
   @Test func tokensOfChannelsAreToldAgainAfterANewRegistration() {
     var run = CoreRun.loggedIn(version: 5)
     let tokens = [
-      ToldToken(channel: "fcm", token: "a"), ToldToken(channel: "fcm", token: "b"),
-      ToldToken(channel: "huawei", token: "c"), ToldToken(channel: "honor", token: "d"),
-      ToldToken(channel: "honor", token: ""),
+      ReportedToken(channel: "fcm", token: "a"), ReportedToken(channel: "fcm", token: "b"),
+      ReportedToken(channel: "huawei", token: "c"), ReportedToken(channel: "honor", token: "d"),
+      ReportedToken(channel: "honor", token: ""),
     ]
     for token in tokens {
       let number = run.submit(.setChannelToken(token))
@@ -122,9 +122,9 @@ import Testing
     run.waitForAttempt()
     run.connected()
     run.receive(CoreRun.helloOK(version: 5) + CoreRun.registerOK)
-    _ = run.take()
+    _ = run.drain()
     run.receive(CoreRun.loginOK())
-    let told = Wire.frames(run.sent.flatMap { $0 }).compactMap { frame -> ToldToken? in
+    let told = Wire.frames(run.sent.flatMap { $0 }).compactMap { frame -> ReportedToken? in
       if case .operation(_, .setChannelToken(let token)) = frame { token } else { nil }
     }
     #expect(told == [tokens[1], tokens[2]])
@@ -144,7 +144,7 @@ import Testing
     run.start()
     let own = run.submit(.setAlias("b"))
     run.connected()
-    _ = run.take()
+    _ = run.drain()
     run.receive(CoreRun.helloOK + CoreRun.registerOK)
     let waiting = DeviceWishes(alias: "a", tags: ["y", "x"], areKnownToServer: false)
     #expect(run.actions.contains(.storeWishes(waiting)))
@@ -155,7 +155,7 @@ import Testing
     #expect(run.results.isEmpty && run.core.wishes == waiting)
     run.waitForAttempt()
     run.connected()
-    _ = run.take()
+    _ = run.drain()
     run.receive(CoreRun.helloOK + CoreRun.loginOK())
     let frames = Wire.frames(run.sent.flatMap { $0 })
     var numbers: [UInt32] = []
@@ -171,14 +171,14 @@ import Testing
   @Test func unansweredWishesAreSentAgain() {
     var run = CoreRun(wishes: DeviceWishes(alias: "a", tags: ["x"], areKnownToServer: false))
     run.logIn()
-    _ = run.take()
+    _ = run.drain()
     run.receive(Wire.result(2))
     run.wait(DeviceCore.operationTime)
     #expect(run.results.map(\.code) == [.ok, .timeout])
     #expect(!run.core.wishes.areKnownToServer)
     run.lost()
     run.waitForAttempt()
-    _ = run.take()
+    _ = run.drain()
     run.connected()
     run.receive(CoreRun.helloOK + CoreRun.loginOK())
     #expect(run.sentTypes.suffix(2) == [.setAlias, .setTags])

@@ -70,7 +70,7 @@ import Testing
     let own = try #require(ring.publicKey)
     let shared = [ContentKey(kind == .sm2 ? .sm4 : .aes), ContentKey(kind == .sm2 ? .sm4 : .aes)]
     for key in shared {
-      let record = ring.take(key.id, sealed: try own.seal(key.bytes))
+      let record = ring.add(key.id, sealed: try own.seal(key.bytes))
       #expect(record != nil)
     }
     let id = isShared ? shared[0].id : own.id
@@ -114,9 +114,9 @@ import Testing
     let content = JSONWriter.serialize(.object(object))
     #expect(ring.read(content) == .missing(shared.id, seconds: DeviceKeyRing.unknownLife))
     let other = try #require(try Self.ring().publicKey)
-    let forOther = ring.take(shared.id, sealed: try other.seal(shared.bytes))
+    let forOther = ring.add(shared.id, sealed: try other.seal(shared.bytes))
     #expect(forOther == nil)
-    let taken = ring.take(shared.id, sealed: try key.seal(shared.bytes))
+    let taken = ring.add(shared.id, sealed: try key.seal(shared.bytes))
     #expect(taken != nil)
     let opened = Array(#"{"notification":{"alert":"a"},"message":{"msg_content":"for you"}}"#.utf8)
     #expect(ring.read(content) == .opened(opened, shared.id))
@@ -129,7 +129,7 @@ import Testing
     let first = try #require(ring.publicKey)
     let content = Self.content(try first.seal(Self.plain), first.id)
     try Self.rotate(&ring, at: 900)
-    _ = ring.noteTold(to: "a", at: 1000)
+    _ = ring.noteReported(to: "a", at: 1000)
     #expect(ring.publicKey != first)
     try Self.rotate(&ring, at: 1000 + DeviceKeyRing.oldKeyLife - 1)
     #expect(ring.read(content) != .failed(first.id, .unknownKey))
@@ -140,13 +140,13 @@ import Testing
   /// A key that the server refuses goes; the one before is the device's again, and was told already.
   @Test func aRefusedKeyIsNotTheDevices() throws {
     var ring = try Self.ring()
-    _ = ring.noteTold(to: "a", at: 1)
+    _ = ring.noteReported(to: "a", at: 1)
     let first = try #require(ring.publicKey)
     try Self.rotate(&ring, at: 1)
     let second = try #require(ring.publicKey)
     let isGone = [second, second].map { ring.discard($0.id) }
     #expect(isGone == [true, false])
-    #expect(ring.publicKey == first && !ring.isToTell(to: "a"))
+    #expect(ring.publicKey == first && !ring.needsReport(to: "a"))
     let isOnlyOneGone = ring.discard(first.id)
     #expect(!isOnlyOneGone)
   }
@@ -159,7 +159,7 @@ import Testing
     var ring = try Self.ring(at: 0)
     let first = try #require(ring.records.first)
     try Self.rotate(&ring, at: 4)
-    _ = ring.noteTold(to: "a", at: 5)
+    _ = ring.noteReported(to: "a", at: 5)
     guard case .own(_, let bytes, _) = first, let old = ring.own.first?.key.publicKey.id else { return }
     var store: DeviceStore? = try DeviceStore.opened(path)
     store?.append(ring.records.map { .key($0) }, for: 0, durable: true)
@@ -184,16 +184,16 @@ import Testing
   /// App servers encrypt for the key that the server knows, however long ago the next one was made.
   @Test func theKeyThatTheServerKnowsNeverEnds() throws {
     var ring = try Self.ring(at: 0)
-    _ = ring.noteTold(to: "a", at: 0)
+    _ = ring.noteReported(to: "a", at: 0)
     let known = try #require(ring.publicKey?.id)
     try Self.rotate(&ring, at: 1)
     let late = 1 + 2 * DeviceKeyRing.oldKeyLife
-    let beforeTold = ring.dropOld(at: late)
-    _ = ring.noteTold(to: "a", at: late)
+    let beforeReport = ring.dropOld(at: late)
+    _ = ring.noteReported(to: "a", at: late)
     var copy = DeviceKeyRing(ring.records)
     let early = copy.dropOld(at: late + DeviceKeyRing.oldKeyLife - 1)
     let ended = copy.dropOld(at: late + DeviceKeyRing.oldKeyLife)
-    #expect(beforeTold.isEmpty && early.isEmpty && ended == [known])
+    #expect(beforeReport.isEmpty && early.isEmpty && ended == [known])
   }
 
   @Test func rotationsAreBounded() throws {
@@ -207,27 +207,27 @@ import Testing
 
   @Test func aNewRegistrationIsToldTheKey() throws {
     var ring = try Self.ring()
-    #expect(ring.isToTell(to: "a"))
-    _ = ring.noteTold(to: "a", at: 1)
-    #expect(!ring.isToTell(to: "a") && ring.isToTell(to: "b"))
-    #expect(!DeviceKeyRing(ring.records).isToTell(to: "a"))
+    #expect(ring.needsReport(to: "a"))
+    _ = ring.noteReported(to: "a", at: 1)
+    #expect(!ring.needsReport(to: "a") && ring.needsReport(to: "b"))
+    #expect(!DeviceKeyRing(ring.records).needsReport(to: "a"))
     try Self.rotate(&ring, at: 1)
-    #expect(ring.isToTell(to: "a"))
+    #expect(ring.needsReport(to: "a"))
   }
 }
 
 /// How often the server is told a key that it does not take.
-@Suite struct KeyTellingTests {
+@Suite struct KeyReportingTests {
   @Test func againAndAgainButNotForEver() {
-    var telling = KeyTelling()
-    #expect(telling.again == nil)
+    var reporting = KeyReporting()
+    #expect(reporting.again == nil)
     var (now, waits): (UInt64, [UInt64]) = (0, [])
     for _ in 0..<20 {
-      telling.begun()
-      telling.failed(at: now)
-      guard let again = telling.again else { break }
+      reporting.begun()
+      reporting.failed(at: now)
+      guard let again = reporting.again else { break }
       waits.append((again - now) / 1000)
-      let due = [again - 1, again, again].map { telling.isDue(at: $0) }
+      let due = [again - 1, again, again].map { reporting.isDue(at: $0) }
       #expect(due == [false, true, false])
       now = again
     }

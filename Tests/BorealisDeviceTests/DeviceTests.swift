@@ -259,7 +259,7 @@ import Testing
   }
 
   @Test func waitsForAServerThatIsNotThereYet() async throws {
-    let port = FixedPort.take()
+    let port = FixedPort.reserve()
     let device = fixture.device(ServerAddress(host: "localhost", port: port), fixture.store())
     try device.start()
     var events = EventReader(device)

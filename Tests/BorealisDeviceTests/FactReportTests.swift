@@ -14,27 +14,27 @@ import Testing
     try device.app("start")
     device.connected()
     device.receive(try ScenarioFrames.bytes(["HELLO_OK", "LOGIN_OK"]))
-    _ = device.take()
+    _ = device.drain()
     return device
   }
 
   private static func receive(_ frames: String..., by device: inout ScenarioDevice) throws -> [String] {
     device.receive(try ScenarioFrames.bytes(frames))
-    return device.take()
+    return device.drain()
   }
 
   private static func app(_ text: String, of device: inout ScenarioDevice) throws -> [String] {
     try device.app(text)
-    return device.take()
+    return device.drain()
   }
 
   private static func reconnect(_ device: inout ScenarioDevice, _ frames: [String]) throws -> [String] {
     device.receive(try ScenarioFrames.bytes(["GO_AWAY 4"]))
     device.wait(0)
-    _ = device.take()
+    _ = device.drain()
     device.connected()
     device.receive(try ScenarioFrames.bytes(["HELLO_OK", "LOGIN_OK"] + frames))
-    return device.take()
+    return device.drain()
   }
 
   @Test func `Only what the server asks for is sent, and again when it changes`() throws {
@@ -82,9 +82,9 @@ import Testing
     _ = try Self.receive("FACTS_WANTED 1", by: &device)
     #expect(try Self.receive("RESULT 1 6014", by: &device) == ["result 1 6014"])
     device.wait(4999)
-    #expect(device.take() == [])
+    #expect(device.drain() == [])
     device.wait(1)
-    #expect(device.take() == ["send SET_FACTS 2 1=de"])
+    #expect(device.drain() == ["send SET_FACTS 2 1=de"])
     #expect(try Self.receive("RESULT 2 6017", by: &device) == ["result 2 6017"])
     #expect(try Self.app("facts 1=de", of: &device) == [], "the server would refuse it again")
   }

@@ -15,7 +15,7 @@ import Testing
     run.connected()
     run.core.steady += milliseconds
     run.receive(CoreRun.helloOK + CoreRun.loginOK())
-    _ = run.take()
+    _ = run.drain()
     return run
   }
 
@@ -73,7 +73,7 @@ import Testing
     run.core.steady += 1
     let late = [5, 5, 6].map { run.core.leaveToChannel(MessageID($0)) }
     #expect(!early && late == [true, false, false] && run.core.inHandCount == 1)
-    _ = run.take()
+    _ = run.drain()
     run.receive(CoreRun.push(5))
     run.handle(5)
     run.wait(1000)

@@ -13,7 +13,7 @@ import Testing
     var run = CoreRun(wishes: wishes)
     run.logIn()
     #expect(run.sentTypes.suffix(2) == [.setAlias, .setTags])
-    _ = run.take()
+    _ = run.drain()
     return run
   }
 
@@ -21,7 +21,7 @@ import Testing
     run.lost()
     run.waitForAttempt()
     run.connected()
-    _ = run.take()
+    _ = run.drain()
     run.receive(CoreRun.helloOK + CoreRun.loginOK())
   }
 
@@ -35,7 +35,7 @@ import Testing
     run.wait(1)
     #expect(run.sentTypes == [.setAlias, .setTags])
     run.receive(Wire.result(3) + Wire.result(4, ResultCode(rawValue: code)))
-    _ = run.take()
+    _ = run.drain()
     run.wait(2 * Restoration.firstPause - 1)
     #expect(run.sent.isEmpty)
     run.wait(1)
@@ -80,7 +80,7 @@ import Testing
     run.receive(Wire.result(1, .busy) + Wire.result(2, .busy))
     Self.logInAgain(&run)
     run.receive(Wire.result(3, .busy) + Wire.result(4, .busy))
-    _ = run.take()
+    _ = run.drain()
     run.wait(Restoration.firstPause)
     #expect(run.sentTypes == [.setAlias, .setTags])
   }
@@ -91,7 +91,7 @@ import Testing
     run.receive(Wire.result(1, .serverError) + Wire.result(2))
     run.wait(Restoration.firstPause - 1)
     let own = run.submit(.setAlias("b"))
-    _ = run.take()
+    _ = run.drain()
     run.wait(1)
     #expect(run.sent.isEmpty)
     run.receive(Wire.result(own))
@@ -103,7 +103,7 @@ import Testing
 
   @Test func `Tokens are sent again as well`() {
     var run = CoreRun.loggedIn(version: 5)
-    let token = ToldToken(channel: "fcm", token: "a")
+    let token = ReportedToken(channel: "fcm", token: "a")
     let told = run.submit(.setChannelToken(token))
     run.receive(Wire.result(told))
     run.receive(Wire.bytes(.goAway(.registrationReplaced, retryAfter: 0, host: "")))
@@ -112,7 +112,7 @@ import Testing
     run.receive(CoreRun.helloOK(version: 5) + Wire.bytes(.error(.userInvalid, .never, message: "")))
     run.waitForAttempt()
     run.connected()
-    _ = run.take()
+    _ = run.drain()
     run.receive(CoreRun.helloOK(version: 5) + CoreRun.registerOK + CoreRun.loginOK())
     var numbers: [UInt32] = []
     for case .operation(let number, .setChannelToken(token)) in Wire.frames(run.sent.flatMap({ $0 })) {
@@ -120,7 +120,7 @@ import Testing
     }
     #expect(numbers.count == 1)
     for number in numbers { run.receive(Wire.result(number, .serverError)) }
-    _ = run.take()
+    _ = run.drain()
     run.wait(Restoration.firstPause)
     #expect(run.sentTypes == [.setChannelToken])
   }

@@ -47,7 +47,7 @@ struct ScenarioDevice {
   }
 
   /// What was done since the last call.
-  mutating func take() -> [String] {
+  mutating func drain() -> [String] {
     defer { done = [] }
     return done
   }
@@ -133,7 +133,7 @@ extension ScenarioDevice {
     case "background": return .appState(.background)
     case "logout": return .logout
     case "set-channel-token":
-      return .setChannelToken(ToldToken(channel: first, token: arguments.count > 1 ? arguments[1] : ""))
+      return .setChannelToken(ReportedToken(channel: first, token: arguments.count > 1 ? arguments[1] : ""))
     default: throw ScenarioFrames.Unknown(text: verb)
     }
   }
@@ -185,7 +185,7 @@ extension ScenarioDevice {
       case .event(let event): done.append(Self.text(event))
       }
     }
-    if !refused.isEmpty { perform(core.storageFailed(notTaken: refused, at: now)) }
+    if !refused.isEmpty { perform(core.storageFailed(notStored: refused, at: now)) }
   }
 
   private static func text(_ event: DeviceEvent) -> String {

@@ -33,7 +33,7 @@ import Testing
       let verb = try #require(step.members.first)
       try Self.perform(verb.key, verb.value, on: &device, isCut: isCut)
       let expected = (step["then"]?.array ?? []).compactMap(\.string)
-      let done = device.take()
+      let done = device.drain()
       let isEqual =
         expected.count == done.count && zip(expected, done).allSatisfy { Self.matches($0, $1) }
       #expect(isEqual, "step \(index + 1), \(verb.key): \(done) instead of \(expected)")
@@ -49,7 +49,7 @@ import Testing
     try device.app("start")
     device.connected()
     try device.receive(ScenarioFrames.bytes(["HELLO_OK\(values)", "LOGIN_OK\(values)"]))
-    _ = device.take()
+    _ = device.drain()
   }
 
   private static func perform(

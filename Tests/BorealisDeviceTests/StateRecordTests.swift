@@ -12,7 +12,7 @@ import Testing
     .inHand([]), .inHand([MessageID(1), MessageID(.max)]), .handled((0..<20).map { MessageID($0) }),
     .notified([MessageID(3)]),
     .key(.own(.x25519, Array(0..<80), since: 1_800_000_000)), .key(.own(.sm2, Array(0..<113), since: 0)),
-    .key(.shared(ContentKeyID(.max), Array(0..<33))), .key(.told("1a2b3c4d5e6f7081923 0123456789abcdef")),
+    .key(.shared(ContentKeyID(.max), Array(0..<33))), .key(.reported("1a2b3c4d5e6f7081923 0123456789abcdef")),
   ]
 
   @Test func knownChecksum() {

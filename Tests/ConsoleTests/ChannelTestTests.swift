@@ -41,7 +41,7 @@ import Testing
     let admin = try await world.member(.admin, of: account, name: "ada")
     let folder = TemporaryFolder()
     let (first, file) = (
-      FirstChannel(), FileChannel(world.router, world.store, path: folder.file("x"), takesCredentials: true)
+      FirstChannel(), FileChannel(world.router, world.store, path: folder.file("x"), acceptsCredentials: true)
     )
     world.router.add(first)
     world.router.add(file)
@@ -92,7 +92,7 @@ import Testing
     let app = try await world.app(of: account)
     let admin = try await world.member(.admin, of: account, name: "ada")
     let folder = TemporaryFolder()
-    let file = FileChannel(world.router, world.store, path: folder.file("x"), takesCredentials: true)
+    let file = FileChannel(world.router, world.store, path: folder.file("x"), acceptsCredentials: true)
     world.router.add(file)
     let (id, plan) = (app.id, PlanRow(name: "brief", maxTimeToLive: 600))
     try await world.store.change { transaction throws(StorageError) in

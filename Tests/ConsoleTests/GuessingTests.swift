@@ -89,12 +89,12 @@ import Testing
   private static func fill(_ line: BackgroundWork, until gate: DispatchSemaphore) async -> Int {
     // Only when its thread is held is it full for good: what it did before has left it then.
     await awaitCallback { held in
-      let isTaken = line.run {
+      let isAccepted = line.run {
         held(())
         gate.wait()
       }
-      if !isTaken { held(()) }
-      #expect(isTaken)
+      if !isAccepted { held(()) }
+      #expect(isAccepted)
     }
     var jobs = 1
     while line.run({ gate.wait() }) { jobs += 1 }

@@ -29,7 +29,7 @@ import Testing
       app = try await world.app(of: account)
       admin = try await world.member(.admin, of: account, name: "ada")
       channel = FileChannel(
-        world.router, world.store, path: folder.file("lines"), takesCredentials: true, time: clock)
+        world.router, world.store, path: folder.file("lines"), acceptsCredentials: true, time: clock)
       world.router.add(channel)
       base = "/console/apps/\(app.key.text)"
       _ = await admin.open(base)

@@ -32,14 +32,14 @@ struct SentForm {
       case "/form": isInside = false
       case "input", "select", "textarea", "button":
         guard isInside else { continue }
-        forms[forms.count - 1].take(name, tag)
+        forms[forms.count - 1].read(name, tag)
       default: continue
       }
     }
     return forms
   }
 
-  private mutating func take(_ name: Substring, _ tag: Substring) {
+  private mutating func read(_ name: Substring, _ tag: Substring) {
     let isHidden = name == "input" && Self.value("type", of: tag) == "hidden"
     if name != "button", !isHidden { isFilledIn = true }
     let field = Self.value("name", of: tag) ?? ""

@@ -40,12 +40,12 @@ import Testing
     _ = try await world.accept(AcceptRequest.test()).get()
     _ = try await world.accept(AcceptRequest.test(), in: other).get()
     for owner in [app, other] { #expect(await world.router.upload("f", of: owner, pieces: 9) == nil) }
-    _ = world.channel.take()
+    _ = world.channel.drain()
     guard case .success = await delete(world) else {
       Issue.record("not deleted")
       return
     }
-    #expect(world.channel.take() == [.disconnect(place, .appDisabled), .forget(app.id)])
+    #expect(world.channel.drain() == [.disconnect(place, .appDisabled), .forget(app.id)])
     #expect(app.isDisabled && app.isDeleted && world.router.apps.loaded(app.key) == nil)
     let found = await awaitCallback { done in
       world.router.apps.find(app.key) { done($0) }
@@ -81,7 +81,7 @@ import Testing
       try t.apps.delete(app.id, at: Timestamp(milliseconds: 1))
     }
     #expect(try await eventually(world) { app.isDeleted })
-    #expect(world.channel.take().contains(.disconnect(place, .appDisabled)))
+    #expect(world.channel.drain().contains(.disconnect(place, .appDisabled)))
     #expect(try await eventually(world) { try await isPurged(world) })
   }
 
@@ -119,7 +119,7 @@ import Testing
       for number in 1...count {
         let changes = callbacks.changes
         round.store(number, ordering: .sequentiallyConsistent)
-        callbacks.takeOver([], readAt: changes)
+        callbacks.apply([], readAt: changes)
         done.store(number, ordering: .sequentiallyConsistent)
         while round.load(ordering: .sequentiallyConsistent) == number { sched_yield() }
       }
@@ -127,7 +127,7 @@ import Testing
     var lost = 0
     for number in 1...count {
       while round.load(ordering: .sequentiallyConsistent) != number { sched_yield() }
-      callbacks.takeOver(setting, of: id)
+      callbacks.apply(setting, of: id)
       while done.load(ordering: .sequentiallyConsistent) != number { sched_yield() }
       if app.callback(for: .test()) == nil { lost += 1 }
       round.store(-number, ordering: .sequentiallyConsistent)

@@ -42,7 +42,7 @@ import Testing
         let place = Int.random(in: -1..<size, using: &random)
         places.append(place)
         if place >= 0 {
-          facts.take(FactChange(set: [values[place]]), of: RegistrationNumber(number))
+          facts.apply(FactChange(set: [values[place]]), of: RegistrationNumber(number))
         }
       }
       model[fact] = places
@@ -165,7 +165,7 @@ import Testing
       let value = FactValue(number: UInt32(index), fact: fact, text: "x")
       facts.define(value)
       for number in 0..<4096 as Range<UInt32> {
-        facts.take(FactChange(set: [value]), of: RegistrationNumber(number))
+        facts.apply(FactChange(set: [value]), of: RegistrationNumber(number))
       }
     }
     let bytes = facts.columns.values.map { $0.places.count * MemoryLayout<UInt16>.stride }.reduce(0, +)

@@ -57,7 +57,7 @@ import Testing
 
 /// What may happen.
 private enum TruthEvent: CaseIterable, Hashable {
-  case acknowledge, appleTakes, appleRefuses, shown, tapped, recall, override, expire, restart
+  case acknowledge, appleAccepts, appleRefuses, shown, tapped, recall, override, expire, restart
 }
 
 /// What a target came to, as plainly as possible.
@@ -78,7 +78,7 @@ private struct TruthTarget {
 }
 
 /// Notes of whom an app's server would be told that they have a push, and by which channel.
-private final class ToldList: DeliveryObserver {
+private final class RecordedList: DeliveryObserver {
   private let all = Mutex<[ChannelID: [RegistrationNumber]]>([:])
 
   func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
@@ -102,7 +102,7 @@ private final class ToldList: DeliveryObserver {
 private struct TruthRun {
   private let world: TestWorld
   private let id: MessageID
-  private let told = ToldList()
+  private let told = RecordedList()
   private let seed: Int
   private let isFalling: Bool
   private var random: SeededRandom
@@ -142,10 +142,10 @@ private struct TruthRun {
     case .tapped:
       world.router.deliveries.note([(id, true)], by: number, in: world.app)
       targets[place].wasTapped = true
-    case .appleTakes, .appleRefuses:
+    case .appleAccepts, .appleRefuses:
       guard target.isPhone, !target.isTaken, !target.isRefused else { return }
-      guard event == .appleTakes || !isFalling else { return try await fall(place) }
-      let isTaken = event == .appleTakes
+      guard event == .appleAccepts || !isFalling else { return try await fall(place) }
+      let isTaken = event == .appleAccepts
       (targets[place].isTaken, targets[place].isRefused) = (isTaken, !isTaken)
       try await answer(number, isTaken ? ChannelEnd.delivered : "BadDeviceToken")
     case .recall:

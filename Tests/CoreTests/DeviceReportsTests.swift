@@ -114,10 +114,10 @@ import Testing
     }
     for id in 1...300 as ClosedRange<UInt64> { add(id, 1) }
     for id in 1...10 as ClosedRange<UInt64> { for app in 2...3 as ClosedRange<UInt32> { add(id, app) } }
-    let first = waiting.takeReports(100)
+    let first = waiting.popReports(100)
     #expect(first.count == 100 && first.count { $0.key.app != AppID(1) } == 20)
     #expect(waiting.wordCount == 220 && waiting.pushCount == 220)
-    let rest = (0..<4).map { _ in waiting.takeReports(100).count }
+    let rest = (0..<4).map { _ in waiting.popReports(100).count }
     #expect(rest == [100, 100, 20, 0] && waiting.wordCount == 0)
   }
 
@@ -125,7 +125,7 @@ import Testing
   /// delivery.
   @Test func deliveryIsToldOnce() async throws {
     let last = try await world.register()
-    let told = ToldDeliveries()
+    let told = RecordedDeliveries()
     world.router.journal.add(told)
     let id = try await world.push(to: [device, other, last])
     acknowledge([id])
@@ -163,7 +163,7 @@ import Testing
 }
 
 /// Notes of whom it is told that they have a push.
-private final class ToldDeliveries: DeliveryObserver {
+private final class RecordedDeliveries: DeliveryObserver {
   private let all = Mutex<[RegistrationNumber]>([])
 
   func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {

@@ -22,9 +22,9 @@ import Testing
     let single = try await world.push(to: [old])
     let shared = try await world.push()
     let place = world.login(old)
-    _ = world.channel.take()
+    _ = world.channel.drain()
     let new = try await world.register(fingerprint: mark, token: token)
-    #expect(world.channel.take() == [.disconnect(place, .registrationReplaced)])
+    #expect(world.channel.drain() == [.disconnect(place, .registrationReplaced)])
     #expect(new.id != old.id && old.number < new.number)
     #expect(world.pending(new) == [] && world.pending(old) == [] && world.pending(other) == [shared])
     #expect(world.app.directory.find(old.id) == nil && world.app.directory.onlineCount == 0)
@@ -279,7 +279,7 @@ import Testing
     while !world.app.isDisabled { try await world.tick() }
     #expect(!world.app.accepts(masterSecret: Array("secret".utf8)))
     var events: [RecordingChannel.Event] = []
-    while events.count < 2 { events += world.channel.take() }
+    while events.count < 2 { events += world.channel.drain() }
     #expect(events == places.map { .disconnect($0, .appDisabled) })
     try await world.restart(isOrderly: false)
     #expect(world.app.isDisabled)

@@ -143,7 +143,7 @@ import Testing
   @Test func `A token that another registration has now leads nobody astray`() async throws {
     let (anna, bert) = (try await fallback.phone("anna"), try await fallback.phone("bert"))
     let id = try await fallback.push(to: [anna])
-    try await fallback.tell("anna", bert)
+    try await fallback.setToken("anna", bert)
     try await fallback.run(12)
     #expect(fallback.lines.isEmpty && world.pending(anna) == [id], "it stays with the connection")
     try await fallback.acknowledge(id, anna)
@@ -155,11 +155,11 @@ import Testing
   @Test func `What the service refuses comes back to the connection`() async throws {
     let anna = try await fallback.phone("gone anna")
     let id = try await fallback.push(to: [anna])
-    _ = world.channel.take()
+    _ = world.channel.drain()
     try await fallback.run(12)
     #expect(world.pending(anna) == [id])
     let place = try #require(world.app.directory.location(of: anna.number))
-    #expect(world.channel.take() == [.single(id, anna.number, place)])
+    #expect(world.channel.drain() == [.single(id, anna.number, place)])
     try await fallback.restart()
     #expect(world.pending(anna) == [id])
     try await fallback.acknowledge(id, anna)
@@ -172,11 +172,11 @@ import Testing
   @Test func `The message stays with the connection`() async throws {
     let anna = try await fallback.phone("anna")
     let id = try await fallback.push(to: [anna], .all)
-    _ = world.channel.take()
+    _ = world.channel.drain()
     try await fallback.run(12)
     #expect(fallback.lines == ["\(id.text) anna"] && world.pending(anna) == [id])
     let place = try #require(world.app.directory.location(of: anna.number))
-    #expect(world.channel.take() == [.single(id, anna.number, place)], "what is left comes once more")
+    #expect(world.channel.drain() == [.single(id, anna.number, place)], "what is left comes once more")
     let contents = await awaitCallback { done in
       world.router.deliveries.contents(of: [id]) { done($0) }
     }

@@ -53,12 +53,12 @@ final class FallbackWorld {
   /// A device that the channel knows by a word.
   func phone(_ word: String, isOnline: Bool = true, fingerprint: [UInt8] = []) async throws -> TestDevice {
     let phone = try await world.register(fingerprint: fingerprint)
-    try await tell(word, phone)
+    try await setToken(word, phone)
     if isOnline { _ = world.login(phone) }
     return phone
   }
 
-  func tell(_ word: String, _ phone: TestDevice) async throws {
+  func setToken(_ word: String, _ phone: TestDevice) async throws {
     let result = await awaitCallback { done in
       world.router.registrations.setTokens(
         [PushToken(Self.slot, .only, Array(word.utf8))], of: phone.number, in: world.app

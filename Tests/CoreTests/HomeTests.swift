@@ -16,18 +16,18 @@ import Testing
     let world = try await TestWorld()
     let device = try await world.register()
     let (waiting, recalled) = (try await world.push(), try await world.push())
-    _ = world.channel.take()
+    _ = world.channel.drain()
     _ = await awaitCallback { done in
       world.router.deliveries.recall(recalled, in: world.app) { done($0) }
     }
-    _ = world.channel.take()
+    _ = world.channel.drain()
     let content = PushContent(variants: [ContentVariant(platforms: .all, message: Array("{}".utf8))])
     for id in [recalled, waiting] {
       let live = LivePush(app: world.app.id, id: id, push: StoredPush(content: content), isLate: true)
       world.router.gateways.send(
         live, of: world.app, to: [DispatchPlan.Reachable(number: device.number, location: Self.place)])
     }
-    #expect(world.channel.take() == [.single(waiting, device.number, Self.place)])
+    #expect(world.channel.drain() == [.single(waiting, device.number, Self.place)])
   }
 
   /// Loops 0 and 1 are those of one gateway; each other loop is a gateway of its own.
@@ -76,18 +76,18 @@ import Testing
       let login = DeviceLogin(
         app: world.app.key, registrationID: device.id, secretHash: SHA256.digest128(secret),
         isForeground: true, location: place, askedAt: world.clock.monotonic())
-      home.take([.login(login)], answers: &answers)
+      home.handle([.login(login)], answers: &answers)
     }
     logIn(places[0], device.secret)
     world.clock.advance(seconds: pair.seconds)
-    _ = world.channel.take()
+    _ = world.channel.drain()
     logIn(places[1], [1])
     guard case .loginResult(_, .refused(.notRegistered)) = answers.first else {
       Issue.record("whoever lacks the secret learns of a session: \(answers)")
       return
     }
     logIn(places[1], device.secret)
-    let ends = world.channel.take()
+    let ends = world.channel.drain()
     guard let end = pair.end else {
       guard case .loginResult(places[1], .refused(.overtaken)) = answers.first else {
         Issue.record("\(answers)")
@@ -136,7 +136,7 @@ import Testing
       isOff.wait()
     }
     var answers: [HomeMessage] = []
-    home.take([.login(login)], answers: &answers)
+    home.handle([.login(login)], answers: &answers)
     #expect(world.clock.interruption.wait())
     guard case .loginResult(_, .refused(.appDisabled)) = answers.first else {
       Issue.record("\(answers)")
@@ -159,7 +159,7 @@ import Testing
       let login = DeviceLogin(
         app: world.app.key, registrationID: device.id, secretHash: SHA256.digest128(device.secret),
         isForeground: true, location: place, askedAt: moment)
-      home.take([.login(login)], answers: &answers)
+      home.handle([.login(login)], answers: &answers)
     }
     let (newer, late) = (
       Location(loop: 2, slot: 1, generation: 1), Location(loop: 3, slot: 1, generation: 1)
@@ -168,14 +168,14 @@ import Testing
     world.clock.advance(milliseconds: 500)
     logIn(newer, askedAt: world.clock.monotonic())
     world.clock.advance(seconds: seconds)
-    _ = world.channel.take()
+    _ = world.channel.drain()
     logIn(late, askedAt: earlier)
     switch answers.first {
     case .loginResult(late, .refused(.overtaken)): #expect(isOvertaken)
     case .loginResult(late, .refused(.unavailable)): #expect(!isOvertaken)
     default: Issue.record("\(answers)")
     }
-    #expect(world.channel.take().isEmpty && world.app.directory.location(of: device.number) == newer)
+    #expect(world.channel.drain().isEmpty && world.app.directory.location(of: device.number) == newer)
     // One that is asked for now replaces it.
     logIn(late, askedAt: world.clock.monotonic())
     guard case .loginResult(late, .accepted) = answers.first else {
@@ -195,7 +195,7 @@ import Testing
       app: world.app.key, platform: .android, fingerprint: [1], tokens: [], appVersion: "1",
       location: Self.place, askedAt: asked)
     var answers: [HomeMessage] = []
-    home.take(
+    home.handle(
       [.operation(session, sequence: 1, .setAlias("late"), askedAt: asked), .register(newcomer)],
       answers: &answers)
     try await world.barrier()
@@ -220,9 +220,9 @@ import Testing
       let newcomer = NewDevice(
         app: world.app.key, platform: .android, fingerprint: [UInt8(slot)], tokens: [], appVersion: "1",
         location: Location(loop: 0, slot: slot, generation: 1), askedAt: world.clock.monotonic())
-      home.take([.register(newcomer)], answers: &answers)
+      home.handle([.register(newcomer)], answers: &answers)
     }
-    home.take([.withdraw(Location(loop: 0, slot: 1, generation: 1))], answers: &answers)
+    home.handle([.withdraw(Location(loop: 0, slot: 1, generation: 1))], answers: &answers)
     gate.open()
     try await world.barrier()
     #expect(answers.isEmpty && world.app.directory.registrationCount == 1)
@@ -240,13 +240,13 @@ import Testing
           askedAt: world.clock.monotonic()))
     }
     var answers: [HomeMessage] = []
-    home.take([login(world.app.key, secret: (0, 0))], answers: &answers)
+    home.handle([login(world.app.key, secret: (0, 0))], answers: &answers)
     guard case .loginResult(Self.place, .refused(.notRegistered)) = answers.first else {
       Issue.record("\(answers)")
       return
     }
     answers = []
-    home.take([login(world.app.key, secret: SHA256.digest128(device.secret))], answers: &answers)
+    home.handle([login(world.app.key, secret: SHA256.digest128(device.secret))], answers: &answers)
     guard case .loginResult(Self.place, .accepted(let loggedIn)) = answers.first else {
       Issue.record("\(answers)")
       return
@@ -254,7 +254,7 @@ import Testing
     #expect(loggedIn.number == device.number && loggedIn.pending == 1 && loggedIn.newest == id)
     let bound = BoundSession(app: loggedIn.app, number: loggedIn.number, location: Self.place)
     answers = []
-    home.take(
+    home.handle(
       [
         .pull(bound, after: id, limit: 9), .recount(bound, through: id),
         .state(bound, isForeground: false, wantsNewest: false),
@@ -263,13 +263,14 @@ import Testing
     #expect(answers.count == 3)
     for answer in answers {
       switch answer {
-      case .pulled(Self.place, .nothing), .waiting(Self.place, count: 1), .stateTaken(Self.place, newest: id):
+      case .pulled(Self.place, .nothing), .waiting(Self.place, count: 1),
+        .stateApplied(Self.place, newest: id):
         continue
       default: Issue.record("\(answer)")
       }
     }
     #expect(world.app.directory.onlineCount == 1)
-    home.take([.close(bound, .closedByPeer)], answers: &answers)
+    home.handle([.close(bound, .closedByPeer)], answers: &answers)
     #expect(world.app.directory.onlineCount == 0)
   }
 }

@@ -66,7 +66,7 @@ import Testing
       isForeground: true, location: Location(loop: 0, slot: number.rawValue, generation: 1),
       askedAt: world.clock.monotonic())
     var answers: [HomeMessage] = []
-    LocalHome(world.router).take([.login(login)], answers: &answers)
+    LocalHome(world.router).handle([.login(login)], answers: &answers)
     try await world.barrier()
     guard case .loginResult(_, .accepted) = answers.first else { return false }
     return true
@@ -204,7 +204,7 @@ import Testing
     let (app, number) = (world.app.id, try #require(world.app.directory.find(id(1))))
     let isRetired = try await world.store.change { t throws(StorageError) in
       try t.tokens.retire(
-        app: app, number: number, tokens[1], .byService, unlessToldAfter: Timestamp(milliseconds: 1),
+        app: app, number: number, tokens[1], .byService, unlessReportedAfter: Timestamp(milliseconds: 1),
         at: Timestamp(milliseconds: 2))
     }
     #expect(isRetired)

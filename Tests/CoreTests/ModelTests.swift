@@ -237,7 +237,7 @@ private struct Client {
 
   /// Brings what the router gave to the channel to the devices, as our own channel does.
   private func deliver(_ world: TestWorld, _ clients: inout [Client]) {
-    for event in world.channel.take() {
+    for event in world.channel.drain() {
       switch event {
       case .single(let id, let number, let location):
         for index in clients.indices

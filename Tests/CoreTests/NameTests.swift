@@ -50,7 +50,7 @@ import Testing
     let device = try await world.register(platform: .ios)
     let slots = [short, long].map { TokenSlot(.apns, kind: 3, name: $0) }
     let tokens = slots.enumerated().map { PushToken($1, .only, [UInt8($0)]) }
-    #expect(isDone(await world.tell(tokens, of: device)))
+    #expect(isDone(await world.setTokens(tokens, of: device)))
     for _ in 0..<2 {
       for slot in slots {
         let holders = world.app.directory.resolve(AudienceFilter(liveActivityID: slot.name))
@@ -58,7 +58,7 @@ import Testing
       }
       try await world.restart(isOrderly: true)
     }
-    #expect(isDone(await world.tell([PushToken(slots[1], .none, [])], of: device)))
+    #expect(isDone(await world.setTokens([PushToken(slots[1], .none, [])], of: device)))
     let left = [short, long].map {
       world.app.directory.resolve(AudienceFilter(liveActivityID: $0)).numbers.members()
     }
@@ -81,7 +81,7 @@ import Testing
     for (device, slot) in [
       (first, slots[0]), (first, slots[1]), (first, slots[0]), (second, slots[1]), (first, slots[0]),
     ] {
-      #expect(isDone(await world.tell([PushToken(slot, .only, token)], of: device)))
+      #expect(isDone(await world.setTokens([PushToken(slot, .only, token)], of: device)))
       let app = world.app.id
       for one in [first, second] {
         let stored = try await world.store.look { transaction throws(StorageError) in
@@ -99,7 +99,7 @@ import Testing
 }
 
 extension TestWorld {
-  func tell(_ tokens: [PushToken], of device: TestDevice) async -> Result<Void, DeviceFailure> {
+  func setTokens(_ tokens: [PushToken], of device: TestDevice) async -> Result<Void, DeviceFailure> {
     await awaitCallback { done in
       router.registrations.setTokens(tokens, of: device.number, in: app) { done($0) }
     }

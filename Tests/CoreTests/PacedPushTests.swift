@@ -66,7 +66,7 @@ import Testing
 
   /// Who was given the push since the last look, ascending.
   private static func delivered(_ world: TestWorld, _ id: MessageID) -> [RegistrationNumber] {
-    world.channel.take().compactMap {
+    world.channel.drain().compactMap {
       if case .single(id, let number, _) = $0 { number } else { nil }
     }.sorted()
   }
@@ -75,7 +75,7 @@ import Testing
     let world = try await TestWorld()
     let devices = try await world.registerMany(120)
     for device in devices.prefix(100) { _ = world.login(device) }
-    _ = world.channel.take()
+    _ = world.channel.drain()
     let id = try await world.accept(Self.request(minutes: 2)).get().id
     #expect(Self.delivered(world, id) == [])
     var got: [RegistrationNumber] = []
@@ -135,7 +135,7 @@ import Testing
     }
     #expect(Self.delivered(world, id).count == 5)
     _ = try await world.recall(id).get()
-    _ = world.channel.take()
+    _ = world.channel.drain()
     world.clock.advance(seconds: 30)
     try await world.tick()
     #expect(Self.delivered(world, id) == [])
@@ -179,7 +179,7 @@ import Testing
     let world = try await TestWorld()
     let device = try await world.register()
     _ = world.login(device)
-    _ = world.channel.take()
+    _ = world.channel.drain()
     let id = try await world.accept(Self.request(minutes: 10)).get().id
     #expect(Self.delivered(world, id) == [device.number])
   }
@@ -188,7 +188,7 @@ import Testing
     let world = try await TestWorld()
     let devices = try await world.registerMany(5000)
     for device in devices { _ = world.login(device) }
-    _ = world.channel.take()
+    _ = world.channel.drain()
     let id = try await world.accept(Self.request(minutes: 1)).get().id
     world.clock.advance(seconds: 59)
     try await world.tick()

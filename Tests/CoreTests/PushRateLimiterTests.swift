@@ -10,7 +10,7 @@ import Testing
   private final class Journal: Sendable {
     private let entries = Mutex<[String]>([])
     func add(_ entry: String) { entries.withLock { $0.append(entry) } }
-    func take() -> [String] {
+    func drain() -> [String] {
       entries.withLock { entries in
         defer { entries = [] }
         return entries
@@ -50,11 +50,11 @@ import Testing
     for name in ["a1", "a2", "a3"] { #expect(admit(name, 50, app: 1, at: start) == .waits) }
     #expect(admit("b1", 50, app: 2, at: start) == .waits)
     pools.tick(at: start)
-    #expect(journal.take() == [])
+    #expect(journal.drain() == [])
     pools.tick(at: start + Self.second)
-    #expect(journal.take() == ["a1", "b1"])
+    #expect(journal.drain() == ["a1", "b1"])
     pools.tick(at: start + 2 * Self.second)
-    #expect(journal.take() == ["a2", "a3"])
+    #expect(journal.drain() == ["a2", "a3"])
     #expect(pools.waiting == 0)
   }
 
@@ -65,9 +65,9 @@ import Testing
     #expect(admit("x", 1000, app: 1, plan: plan, at: 0) == .now)
     #expect(admit("a", 1, app: 1, plan: plan, at: 0) == .waits)
     pools.tick(at: 9 * Self.second)
-    #expect(journal.take() == [])
+    #expect(journal.drain() == [])
     pools.tick(at: 9 * Self.second + Self.second / 2)
-    #expect(journal.take() == ["a"])
+    #expect(journal.drain() == ["a"])
     pools.tick(at: 1000 * Self.second)
     #expect(admit("x", 100, app: 1, plan: plan, at: 1000 * Self.second) == .now)
     #expect(admit("b", 1, app: 1, plan: plan, at: 1000 * Self.second) == .waits)
@@ -79,23 +79,23 @@ import Testing
     #expect(admit("a", 1, app: 1, at: 0) == .waits)
     #expect(admit("b", 1, app: 2, at: 0) == .waits)
     pools.tick(at: Self.second)
-    #expect(journal.take() == [])
+    #expect(journal.drain() == [])
     pools.tick(at: Self.second + Self.second / 10)
-    #expect(journal.take() == ["b"])
+    #expect(journal.drain() == ["b"])
     // Half of what flows in is the others', all the time.
     var sent = 0
     for tenth in 12...81 as ClosedRange<UInt64> {
       let now = tenth * Self.second / 10
       if admit("c", 5, app: 2, at: now) == .now { sent += 1 }
       pools.tick(at: now)
-      let ran = journal.take()
+      let ran = journal.drain()
       #expect(ran.allSatisfy { $0 == "c" })
       sent += ran.count
     }
     #expect((68...70).contains(sent))
     // 5 of the 800 were paid before these 7 seconds, and 350 in them: at least 4.4 seconds are left.
     pools.tick(at: 9 * Self.second)
-    #expect(journal.take().allSatisfy { $0 == "c" })
+    #expect(journal.drain().allSatisfy { $0 == "c" })
     #expect(pools.waiting == 1)
   }
 
@@ -106,13 +106,13 @@ import Testing
     // 200 and 300 beyond the second's 100. The bucket is out of debt after one second and full after three.
     for app in [1, 2, 3] as [UInt32] { #expect(admit("\(app)", 1, app: app, at: 0) == .waits) }
     pools.tick(at: 2 * Self.second)
-    #expect(journal.take() == ["3"])
+    #expect(journal.drain() == ["3"])
     pools.tick(at: 5 * Self.second)
-    #expect(journal.take() == [])
+    #expect(journal.drain() == [])
     pools.tick(at: 6 * Self.second + Self.second / 10)
-    #expect(journal.take() == ["1"])
+    #expect(journal.drain() == ["1"])
     pools.tick(at: 7 * Self.second + Self.second / 10)
-    #expect(journal.take() == ["2"])
+    #expect(journal.drain() == ["2"])
   }
 
   /// What was taken for nothing is there again: first the app's own debt is less, then the bucket is fuller.
@@ -124,7 +124,7 @@ import Testing
     #expect(admit("a", 1, app: 1, at: 0) == .waits)
     pools.giveBack(1000, app: AppID(2), plan: shared, at: 0)
     pools.tick(at: 0)
-    #expect(journal.take() == ["a"])
+    #expect(journal.drain() == ["a"])
     #expect(admit("z", 99, app: 2, at: 0) == .now, "never more than a second's speed")
     #expect(admit("b", 1, app: 2, at: 0) == .waits)
   }
@@ -134,7 +134,7 @@ import Testing
     #expect(admit("x", 150, app: 1, at: 0) == .now)
     #expect(admit("a", 1, app: 1, at: 0) == .waits)
     pools.close()
-    #expect(journal.take() == ["late a"])
+    #expect(journal.drain() == ["late a"])
     #expect(admit("b", 1, app: 2, at: 0) == .closed)
     #expect(admit("c", 1, app: 2, at: Self.second) == .now)
     #expect(pools.waiting == 0)
@@ -154,9 +154,9 @@ import Testing
     for _ in 0..<2 { pools.charge(10, app: AppID(1), plan: plan, at: 0) }
     #expect(admit("a", 1, app: 1, plan: plan, at: 0) == .waits)
     pools.tick(at: Self.second)
-    #expect(journal.take() == [])
+    #expect(journal.drain() == [])
     pools.tick(at: Self.second + Self.second / 10)
-    #expect(journal.take() == ["a"])
+    #expect(journal.drain() == ["a"])
     pools.charge(1_000_000, app: AppID(2), plan: PlanRow(name: "unlimited"), at: 0)
     #expect(admit("x", 1, app: 2, plan: plan, at: 0) == .now)
   }
@@ -168,7 +168,7 @@ import Testing
     #expect(admit("a", 1, app: 1, at: 0) == .full)
     #expect(admit("b", 1, app: 2, at: 5 * Self.second) == .now)
     pools.tick(at: PushRateLimiter.patience + 1)
-    #expect(journal.take() == Array(repeating: "late a", count: PushRateLimiter.waitersOfApp))
+    #expect(journal.drain() == Array(repeating: "late a", count: PushRateLimiter.waitersOfApp))
     #expect(pools.waiting == 0)
     #expect(admit("a", 1, app: 1, at: PushRateLimiter.patience + 1) == .waits)
   }

@@ -30,7 +30,7 @@ import Testing
     try await awaitCallback {
       router.apps.setFacts(DeviceFactSet(.timeZone), of: app, noting: .test, done: $0)
     }.get()
-    _ = world.channel.take()
+    _ = world.channel.drain()
   }
 
   private func set(_ hours: QuietHours?) async throws {
@@ -53,7 +53,7 @@ import Testing
   /// A device that the channel knows by a word, or one of the direct connection alone.
   private func device(_ word: String? = nil, in zone: String? = nil) async throws -> TestDevice {
     let device = try await world.register()
-    if let word { try await fallback.tell(word, device) }
+    if let word { try await fallback.setToken(word, device) }
     if let zone { try await move(device, to: zone) }
     return device
   }
@@ -164,7 +164,7 @@ import Testing
     let anna = try await device("anna")
     let location = world.login(anna)
     let id = try await push()
-    #expect(world.channel.take().isEmpty && world.pending(anna).isEmpty)
+    #expect(world.channel.drain().isEmpty && world.pending(anna).isEmpty)
     #expect(world.app.directory.pendingCount(for: anna.number) == 0)
     var report = try await fallback.report(id)
     #expect(report.status == .open && report.held?.count == 1 && report.targets.pending.count == 1)
@@ -173,9 +173,9 @@ import Testing
     #expect(why.conclusion == .waiting)
     #expect(why.step(.release)?.cause == .held && why.step(.release)?.detail == "16:00")
     try await wait(-10)
-    #expect(world.channel.take().isEmpty && fallback.lines.isEmpty)
+    #expect(world.channel.drain().isEmpty && fallback.lines.isEmpty)
     try await wait(-6390)
-    #expect(world.channel.take() == [.single(id, anna.number, location)])
+    #expect(world.channel.drain() == [.single(id, anna.number, location)])
     #expect(world.pending(anna) == [id] && fallback.lines.isEmpty)
     try await fallback.acknowledge(id, anna)
     try await fallback.run(2)
@@ -256,7 +256,7 @@ import Testing
     let hours = QuietHours(from: 14 * 60, until: 16 * 60)
     try await awaitCallback { router.apps.setQuietHours(hours, of: app, noting: .test, done: $0) }.get()
     let anna = try await calling.world.register()
-    try await calling.tell("anna", anna)
+    try await calling.setToken("anna", anna)
     let id = try await calling.world.accept(request()).get().id
     try await calling.run(2)
     #expect(calling.lines == ["\(id.text) anna"])
@@ -302,19 +302,19 @@ import Testing
     let session = BoundSession(app: world.app.id, number: devices[0].number, location: location)
     world.router.deliverReleased(to: [session], of: world.app)
     try await world.barrier()
-    #expect(world.channel.take().isEmpty, "it waits")
+    #expect(world.channel.drain().isEmpty, "it waits")
     try await wait(0)
     try await fallback.run(2)
     let sent = RecordingChannel.Event.single(id, devices[0].number, location)
-    #expect(world.channel.take() == [sent])
+    #expect(world.channel.drain() == [sent])
     world.router.deliverReleased(to: [session], of: world.app)
     try await world.barrier()
-    #expect(world.channel.take() == [sent])
+    #expect(world.channel.drain() == [sent])
     try await fallback.acknowledge(id, devices[0])
     try await fallback.run(1)
     world.router.deliverReleased(to: [session], of: world.app)
     try await world.barrier()
-    #expect(world.channel.take().isEmpty)
+    #expect(world.channel.drain().isEmpty)
   }
 
   // MARK: What takes over later
@@ -328,7 +328,7 @@ import Testing
     let location = world.login(anna)
     _ = world.login(bert)
     let id = try await push { $0.fallbackAfter = 60 }
-    #expect(world.channel.take().count == 2)
+    #expect(world.channel.drain().count == 2)
     #expect(try await held().isEmpty)
     try await fallback.run(64)
     #expect(fallback.lines == ["\(id.text) bert"])
@@ -340,11 +340,11 @@ import Testing
     if !isOnline {
       world.app.directory.disconnect(anna.number, from: location, at: world.clock.seconds)
     }
-    _ = world.channel.take()
+    _ = world.channel.drain()
     world.clock.advance(seconds: 6334)
     try await fallback.run(4)
     let getsBySelf = isOnline && action == .hold
-    #expect(world.channel.take() == (getsBySelf ? [.single(id, anna.number, location)] : []))
+    #expect(world.channel.drain() == (getsBySelf ? [.single(id, anna.number, location)] : []))
     let byChannel = !isOnline && action == .hold
     #expect(fallback.lines == (byChannel ? ["\(id.text) anna", "\(id.text) bert"] : ["\(id.text) bert"]))
     #expect(world.pending(anna) == (byChannel ? [] : [id]))
@@ -359,9 +359,9 @@ import Testing
     try await fallback.run(64)
     try await fallback.acknowledge(id, anna)
     try await fallback.run(2)
-    _ = world.channel.take()
+    _ = world.channel.drain()
     try await wait(0)
-    #expect(fallback.lines.isEmpty && world.channel.take().isEmpty)
+    #expect(fallback.lines.isEmpty && world.channel.drain().isEmpty)
     #expect(try await fallback.report(id).status == .delivered)
     #expect(try await held().isEmpty)
   }
@@ -570,12 +570,12 @@ import Testing
     for device in devices { ids.append(try await push(to: [device])) }
     let all = try await push()
     let locations = devices.map { world.login($0) }
-    _ = world.channel.take()
+    _ = world.channel.drain()
     #expect(try await held().count == 151)
     try await wait(0)
     try await fallback.run(2)
     #expect(try await held().isEmpty)
-    var sent = world.channel.take().map { "\($0)" }
+    var sent = world.channel.drain().map { "\($0)" }
     var expected: [String] = []
     for (place, device) in devices.enumerated() {
       #expect(world.pending(device) == [ids[place], all])
@@ -700,11 +700,11 @@ import Testing
     let rows = try await held()
     #expect(rows.count == 1 && NumberSet(serialized: rows[0].targets)?.count == 70)
     if !isPaced {
-      #expect(world.channel.take() == [.group(id, there.map(\.number))])
+      #expect(world.channel.drain() == [.group(id, there.map(\.number))])
     } else {
       world.clock.advance(seconds: 700)
       try await fallback.run(2)
-      #expect(world.channel.take().isEmpty)
+      #expect(world.channel.drain().isEmpty)
     }
     #expect(there.allSatisfy { world.pending($0) == [id] } && here.allSatisfy { world.pending($0).isEmpty })
     for isOrderly in [true, false] {
@@ -713,10 +713,10 @@ import Testing
     }
     let again = world.login(here[5])
     #expect(again != location)
-    _ = world.channel.take()
+    _ = world.channel.drain()
     try await wait(0)
     try await fallback.run(6)
-    #expect(world.channel.take() == [.single(id, here[5].number, again)])
+    #expect(world.channel.drain() == [.single(id, here[5].number, again)])
     #expect(here.allSatisfy { world.pending($0) == [id] })
     try await fallback.acknowledge(id, here[5])
     try await fallback.run(1)

@@ -13,9 +13,9 @@ import Testing
     let devices = try await world.registerMany(count)
     let id = try await world.push()
     world.router.deliveries.acknowledge([id], by: devices[0].number, in: world.app)
-    _ = world.channel.take()
+    _ = world.channel.drain()
     #expect(await world.recall(id) == .success(count - 1))
-    #expect(world.channel.take() == [.recall(id, devices.map(\.number))])
+    #expect(world.channel.drain() == [.recall(id, devices.map(\.number))])
     #expect(devices.allSatisfy { world.pending($0) == [] })
     #expect(await world.recall(id) == .success(0), "again is no error")
     try await world.tick()
@@ -37,7 +37,7 @@ import Testing
       }
       #expect(error.code == 1003 && error.httpStatus == 400)
     }
-    #expect(world.pending(device) == [id] && world.channel.take().isEmpty)
+    #expect(world.pending(device) == [id] && world.channel.drain().isEmpty)
     #expect(try await world.storedPending() == [id])
   }
 

@@ -29,12 +29,12 @@ import Testing
       }
     }
     let (router, app, asked) = (world.router, world.app, ids)
-    func told(_ ids: [MessageID]) async throws -> [Int?] {
+    func targets(_ ids: [MessageID]) async throws -> [Int?] {
       try await awaitCallback { done in
         router.reports.reports(on: ids, in: app, as: \.targets.all.count) { done($0) }
       }.get()
     }
-    #expect(try await told(asked) == expected)
-    #expect(try await told([]) == [])
+    #expect(try await targets(asked) == expected)
+    #expect(try await targets([]) == [])
   }
 }

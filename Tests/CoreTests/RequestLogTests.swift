@@ -33,7 +33,7 @@ import Testing
     }
 
     /// Jobs that were committed since the last call.
-    var committed: Int { counter.take() }
+    var committed: Int { counter.drain() }
 
     deinit { router.unplug() }
 
@@ -61,7 +61,7 @@ import Testing
   private final class Counter: Sendable {
     private let count = Mutex(0)
     func add(_ number: Int) { count.withLock { $0 += number } }
-    func take() -> Int {
+    func drain() -> Int {
       count.withLock { count in
         defer { count = 0 }
         return count

@@ -188,17 +188,17 @@ import Testing
     #expect(plan() == (false, true))
     world.router.registrations.retire(
       PushToken(.production, [2]), of: phone.number, in: world.app, .byService,
-      unlessToldAfter: world.clock.now())
+      unlessReportedAfter: world.clock.now())
     try await world.barrier()
     #expect(plan() == (false, true), "another token was meant")
     let before = world.clock.now().adding(seconds: -1)
     world.router.registrations.retire(
-      PushToken(.production, [1]), of: phone.number, in: world.app, .byService, unlessToldAfter: before)
+      PushToken(.production, [1]), of: phone.number, in: world.app, .byService, unlessReportedAfter: before)
     try await world.barrier()
     #expect(plan() == (false, true), "the device told it anew")
     world.router.registrations.retire(
       PushToken(.production, [1]), of: phone.number, in: world.app, .byService,
-      unlessToldAfter: world.clock.now())
+      unlessReportedAfter: world.clock.now())
     try await world.barrier()
     #expect(plan() == (true, false))
   }
@@ -409,7 +409,7 @@ import Testing
     #expect(try plan(game, named: "game").apns == [phones[2].number])
     world.router.registrations.retire(
       PushToken(game, .production, [5]), of: phones[2].number, in: world.app, .byService,
-      unlessToldAfter: world.clock.now())
+      unlessReportedAfter: world.clock.now())
     try await world.barrier()
     #expect(try plan(game, named: "game").audience == 0)
   }

@@ -11,7 +11,7 @@ import Testing
 /// order.
 @Suite struct ServiceReceiptTests {
   private let world: TestWorld
-  private let told = ToldReceipts()
+  private let told = RecordedReceipts()
   private let phones: [TestDevice]
   private let id: MessageID
 
@@ -29,7 +29,7 @@ import Testing
     id = try await world.accept(request).get().id
   }
 
-  private func take(_ phones: [TestDevice]) async {
+  private func accept(_ phones: [TestDevice]) async {
     let numbers = NumberSet(phones.map(\.number))
     let answers = ChannelAnswers(
       id: id, channel: .apns, results: [.apns: [ChannelEnd.delivered: numbers]],
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test func arrivalIsBesideAcceptance() async throws {
-    await take(phones)
+    await accept(phones)
     #expect(try await targets().on(.apns).arrived.isEmpty)
     try await say(.arrived, phones[0])
     try await say(.arrived, phones[0])
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test func denialTakesOutOfDelivered() async throws {
-    await take(phones)
+    await accept(phones)
     #expect(try await report().status == .delivered)
     try await say(.notificationsOff, phones[0])
     // Another reason of the same device is not told again.
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test func countsByHourAgreeWithReports() async throws {
-    await take(phones)
+    await accept(phones)
     #expect(try await statistics().map(\.delivered) == [3])
     // What comes hours later changes the hour of the push, so that no hour has less than nothing.
     world.clock.advance(seconds: 7200)
@@ -130,7 +130,7 @@ import Testing
   @Test func aReceiptMayBeCountedBeforeTheAnswer() async throws {
     try await say(.superseded, phones[1])
     #expect(try await statistics().map(\.delivered) == [0])
-    await take(phones)
+    await accept(phones)
     #expect(try await statistics().map(\.delivered) == [2])
     #expect(try await targets().delivered.count == 2)
   }
@@ -160,7 +160,7 @@ import Testing
     try await say(.superseded, phones[1])
     #expect(try await targets().delivered.members() == [phones[0].number])
     #expect(try await targets().failed.keys.sorted() == ["Superseded"])
-    await take(phones)
+    await accept(phones)
     let targets = try await targets()
     #expect(targets.delivered.members() == [phones[0].number, phones[2].number].sorted())
     #expect(told.arrived == [phones[0].number])
@@ -183,7 +183,7 @@ import Testing
 }
 
 /// What app servers would be told.
-private final class ToldReceipts: DeliveryObserver {
+private final class RecordedReceipts: DeliveryObserver {
   private struct State {
     var arrived: [RegistrationNumber] = []
     var delivered: [RegistrationNumber] = []

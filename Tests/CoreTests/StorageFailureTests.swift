@@ -19,7 +19,7 @@ import Testing
     let device = try await world.register(fingerprint: [1])
     let place = world.login(device)
     let before = try await world.push()
-    _ = world.channel.take()
+    _ = world.channel.drain()
     try await world.setFault(fault, true)
     // A full disk takes what fits into the pages that are there already.
     var accepted: [MessageID] = []
@@ -37,7 +37,7 @@ import Testing
     if !isFull { #expect(accepted.isEmpty) }
     let waiting = [before] + accepted.suffix(1)
     #expect(world.pending(device) == waiting)
-    #expect(world.channel.take() == accepted.map { .single($0, device.number, place) })
+    #expect(world.channel.drain() == accepted.map { .single($0, device.number, place) })
     if !isFull {
       #expect(isFailed(await world.change(DeviceChange(alias: .set("zoe")), of: device), .unavailable))
       #expect(await world.recall(before) == .failure(.internalError))

@@ -99,7 +99,7 @@ import Testing
     let before = try #require(try await world.targets(of: id))
     #expect(before.on(.huawei).waiting.members() == [phone.number])
     if one.isOnline { _ = world.login(phone) }
-    _ = world.channel.take()
+    _ = world.channel.drain()
     // Twice, since a failure of the database has it asked again.
     for _ in 0..<2 {
       let targets = try await refuse(id, phone)

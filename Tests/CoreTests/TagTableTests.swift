@@ -35,7 +35,7 @@ import Testing
         if members[tag]?.remove(number) != nil, members[tag]?.isEmpty == true { unusedSince[tag] = now }
       default:
         now += UInt32.random(in: 0..<50, using: &random)
-        let taken = table.takeUnused(for: 60, at: now, limit: 5)
+        let taken = table.popUnused(for: 60, at: now, limit: 5)
         for tag in taken { #expect(unusedSince[tag].map { $0 + 60 <= now } == true) }
         let removed = Set(taken.filter { _ in Bool.random(using: &random) })
         #expect(table.unused(among: taken) == taken)
@@ -52,7 +52,7 @@ import Testing
     var gone: Set<UInt32> = []
     for _ in 0..<200 {
       now += 61
-      let taken = table.takeUnused(for: 60, at: now, limit: 5)
+      let taken = table.popUnused(for: 60, at: now, limit: 5)
       table.endRemoval(of: taken, removed: Set(taken))
       gone.formUnion(taken)
     }
@@ -63,7 +63,7 @@ import Testing
     var table = TagTable()
     let number = RegistrationNumber(1)
     table.define("a", 0)
-    _ = table.takeUnused(for: 0, at: 1, limit: 9)
+    _ = table.popUnused(for: 0, at: 1, limit: 9)
     // The deletion and the new number are in one commit: memory learns of the deletion first, or of the new
     // number.
     table.define("a", 1)

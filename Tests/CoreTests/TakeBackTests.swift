@@ -37,12 +37,12 @@ import Testing
       ids.append(try await push([.notification, .message], strategy))
     }
     #expect(world.pending(phone) == [ids[0], ids[2], ids[4]])
-    _ = world.channel.take()
+    _ = world.channel.drain()
     try await refuse(ids[3])
     try await refuse(ids[1])
     #expect(world.pending(phone) == ids)
     #expect(
-      world.channel.take() == [.single(ids[3], phone.number, place), .single(ids[1], phone.number, place)])
+      world.channel.drain() == [.single(ids[3], phone.number, place), .single(ids[1], phone.number, place)])
     try await world.restart(isOrderly: true)
     #expect(world.pending(phone) == ids)
   }
@@ -58,7 +58,7 @@ import Testing
     #expect(world.pending(phone).isEmpty)
     try await refuse(id)
     #expect(world.pending(phone).isEmpty)
-    #expect(world.channel.take().isEmpty)
+    #expect(world.channel.drain().isEmpty)
   }
 
   /// A push that goes on, because Apple refused it for some, knows who was lost to it before.
@@ -135,14 +135,14 @@ import Testing
 
   /// The last of the others acknowledges after the take-back was asked for and before memory knows of it: the
   /// end for the others is not the end for the phone.
-  @Test(arguments: [false, true]) func lastAcknowledgementMeanwhile(isTakenBackTwice: Bool) async throws {
+  @Test(arguments: [false, true]) func lastAcknowledgementMeanwhile(isWithdrawnTwice: Bool) async throws {
     let android = try await world.register()
     let (router, app) = (world.router, world.app)
     let id = try await pushToBoth(android: android)
     #expect(
       try await withdraw(id, for: [phone.number]) {
         router.deliveries.acknowledge([id], by: android.number, in: app)
-        if isTakenBackTwice {
+        if isWithdrawnTwice {
           router.deliveries.withdraw(id, in: app, from: .apns, for: [phone.number]) { _ in }
         }
       })
@@ -198,7 +198,7 @@ import Testing
     #expect(targets.expired.contains(number) == (end == "expired"))
     #expect(targets.recalled.contains(number) == (end == "recalled"))
     #expect(targets.failed["Replaced"]?.contains(number) == (end == "replaced" ? true : nil))
-    let told = events.take().filter { $0.hasPrefix("delivered [\(number.rawValue)]") }
+    let told = events.drain().filter { $0.hasPrefix("delivered [\(number.rawValue)]") }
     #expect(told.count == (end == "acknowledged" ? 1 : 0))
   }
 
@@ -229,11 +229,11 @@ import Testing
     let id = try await world.accept(request).get().id
     world.router.deliveries.acknowledge([id], by: android.number, in: world.app)
     try await world.tick()
-    #expect(events.take() == ["ended delivered"])
+    #expect(events.drain() == ["ended delivered"])
     _ = try await world.recall(id).get()
-    #expect(events.take() == ["refused [\(phone.number.rawValue)] TakenBack"])
+    #expect(events.drain() == ["refused [\(phone.number.rawValue)] TakenBack"])
     _ = try await world.recall(id).get()
-    #expect(events.take() == [])
+    #expect(events.drain() == [])
   }
 
   /// A notification alone is kept only by Apple, so it waits here once Apple has refused it.
@@ -271,7 +271,7 @@ private final class EventList: DeliveryObserver {
   }
 
   /// Those since the last call.
-  func take() -> [String] {
+  func drain() -> [String] {
     events.withLock { events in
       defer { events = [] }
       return events

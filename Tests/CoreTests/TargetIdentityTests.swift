@@ -27,7 +27,7 @@ private final class FakeApple: FakeAPNs {
 
   var waiting: [MessageID: NumberSet] { open.withLock { $0.mapValues(\.left) } }
 
-  func take(_ id: MessageID) -> Work? { open.withLock { $0.removeValue(forKey: id) } }
+  func remove(_ id: MessageID) -> Work? { open.withLock { $0.removeValue(forKey: id) } }
 
   func put(_ work: Work) { open.withLock { $0[work.push.id] = work } }
 }
@@ -196,7 +196,7 @@ private struct IdentityRun {
   /// Apple answers for some devices of a push.
   private mutating func answer() async throws {
     guard let id = apple.waiting.keys.sorted().randomElement(using: &random),
-      let index = pushes.firstIndex(where: { $0.id == id }), var work = apple.take(id)
+      let index = pushes.firstIndex(where: { $0.id == id }), var work = apple.remove(id)
     else { return }
     var news: [String: NumberSet] = [:]
     var refused: [RegistrationNumber] = []
@@ -261,7 +261,7 @@ private struct IdentityRun {
         if target.isOwn, target.ownEnd == nil { pushes[index].targets[number]?.ownEnd = .expired }
         if target.isApple, target.appleEnd == nil { pushes[index].targets[number]?.appleEnd = .expired }
       }
-      _ = apple.take(pushes[index].id)
+      _ = apple.remove(pushes[index].id)
     }
   }
 

@@ -43,7 +43,7 @@ final class RecordingChannel: DeviceGateway {
   }
 
   /// What came since the last call.
-  func take() -> [Event] {
+  func drain() -> [Event] {
     events.withLock { events in
       defer { events = [] }
       return events

@@ -97,7 +97,7 @@ import Testing
       isForeground: true, location: Location(loop: 0, slot: 1, generation: 1),
       askedAt: router.time.sinceBoot())
     var answers: [HomeMessage] = []
-    LocalHome(router).take([.login(login)], answers: &answers)
+    LocalHome(router).handle([.login(login)], answers: &answers)
     guard case .loginResult(_, let result)? = answers.first else { return nil }
     return result
   }
@@ -236,14 +236,14 @@ import Testing
     }
     let single = try await world.push(to: [device])
     let place = world.login(device)
-    _ = world.channel.take()
+    _ = world.channel.drain()
     func delete(_ device: TestDevice) async -> Result<Void, DeviceFailure> {
       await awaitCallback { done in
         world.router.registrations.delete(device.number, in: world.app) { done($0) }
       }
     }
     guard case .success = await delete(device) else { throw StorageError(.other, "not deleted") }
-    #expect(world.channel.take() == [.disconnect(place, .loginAgain)])
+    #expect(world.channel.drain() == [.disconnect(place, .loginAgain)])
     #expect(known([device, other], world) == [false, true])
     #expect(world.app.directory.registrations(alias: "zoe") == [] && world.pending(device) == [])
     guard case .failure(.unknownRegistration) = await delete(device) else {

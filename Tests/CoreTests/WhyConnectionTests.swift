@@ -136,17 +136,17 @@ import Testing
     let directory = world.app.directory
     for device in devices { _ = world.login(device) }
     let now = world.clock.seconds
-    let first = directory.takeSeen(limit: 5, looks: 5, coarse: 600, at: now)
+    let first = directory.popSeen(limit: 5, looks: 5, coarse: 600, at: now)
     #expect(first.late.map(\.number) == devices.prefix(5).map(\.number) && !first.isComplete)
     for device in devices.prefix(5) { _ = world.login(device) }
-    let rest = directory.takeSeen(limit: 5, looks: 5, coarse: 600, at: now)
+    let rest = directory.popSeen(limit: 5, looks: 5, coarse: 600, at: now)
     #expect(rest.late.map(\.number) == [last.number] && rest.isComplete)
     // Those five wait; a device behind them does not wait for them.
-    _ = directory.takeSeen(limit: 5, looks: 5, coarse: 600, at: now)
-    #expect(directory.takeSeen(limit: 5, looks: 5, coarse: 600, at: now).late.isEmpty)
-    let later = directory.takeSeen(limit: 2, looks: 5, coarse: 600, at: now + 600)
+    _ = directory.popSeen(limit: 5, looks: 5, coarse: 600, at: now)
+    #expect(directory.popSeen(limit: 5, looks: 5, coarse: 600, at: now).late.isEmpty)
+    let later = directory.popSeen(limit: 2, looks: 5, coarse: 600, at: now + 600)
     #expect(later.late.map(\.number) == devices.prefix(2).map(\.number) && !later.isComplete)
-    let others = directory.takeSeen(limit: 5, looks: 5, coarse: 600, at: now + 600)
+    let others = directory.popSeen(limit: 5, looks: 5, coarse: 600, at: now + 600)
     #expect(others.late.map(\.number) == devices[2..<5].map(\.number) && others.isComplete)
   }
 

@@ -247,7 +247,7 @@ import Testing
       }
     }
     let told = try await history()
-    #expect(told.since == first && told.toldAt == world.clock.now())
+    #expect(told.since == first && told.reportedAt == world.clock.now())
     let thief = try await world.register(platform: .ios)
     world.clock.advance(seconds: 10)
     _ = await awaitCallback { done in
@@ -260,7 +260,7 @@ import Testing
     #expect(taken.end == .taken && taken.since == world.clock.now())
     world.router.registrations.retire(
       PushToken(.sandbox, [1, 2, 3]), of: thief.number, in: world.app, .otherApp,
-      unlessToldAfter: world.clock.now())
+      unlessReportedAfter: world.clock.now())
     try await world.barrier()
     let file = try await Self.file(thief, in: world)
     #expect(file?.tokens.map(\.end) == [.otherApp] && file?.tokens.map(\.token) == [PushToken(.none, [])])

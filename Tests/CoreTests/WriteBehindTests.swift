@@ -16,7 +16,7 @@ import Testing
   @Test func acknowledgementsComeBeforeTheEnd() async throws {
     let world = try await TestWorld()
     let devices = try await world.registerMany(2)
-    let told = ToldOrder()
+    let told = RecordedOrder()
     world.router.journal.add(told)
     let id = try await world.push(to: devices)
     let (app, writeBehind, clock) = (world.app, world.router.writeBehind, world.clock)
@@ -90,7 +90,7 @@ import Testing
   @Test func lateAcknowledgementsHaveTheirOwnMoments() async throws {
     let world = try await TestWorld()
     let devices = try await world.registerMany(2)
-    let told = ToldOrder()
+    let told = RecordedOrder()
     world.router.journal.add(told)
     let id = try await world.push(to: devices)
     _ = try await world.recall(id).get()
@@ -118,13 +118,13 @@ extension WriteBehindTests {
     let here = world.login(devices[0])
     var ids: [MessageID] = []
     for _ in 0..<3 { ids.append(try await world.push(to: devices)) }
-    _ = world.channel.take()
+    _ = world.channel.drain()
     world.router.journal.add(Refusal(of: ids[1]))
     world.router.deliveries.acknowledge(ids, by: devices[0].number, in: world.app, from: here)
     try await world.tick()
-    #expect(world.channel.take() == [], "it may be for the better")
+    #expect(world.channel.drain() == [], "it may be for the better")
     try await world.tick()
-    #expect(world.channel.take() == [.stored([here: 3])])
+    #expect(world.channel.drain() == [.stored([here: 3])])
     #expect(world.router.writeBehind.isEmpty)
     try await world.restart(isOrderly: false)
     #expect(world.pending(devices[0]) == [ids[1]], "as after a crash")
@@ -259,7 +259,7 @@ private final class WatchedThread: Sendable {
 }
 
 /// Notes what is told of acknowledgements.
-private final class ToldOrder: DeliveryObserver {
+private final class RecordedOrder: DeliveryObserver {
   let events = Mutex<[String]>([])
   let moments = Mutex<[RegistrationNumber: Timestamp]>([:])
 

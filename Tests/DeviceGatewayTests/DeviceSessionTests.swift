@@ -69,7 +69,7 @@ import Testing
   static let moment = DeviceSession.Moment(second: 1000, frameEnd: 1010)
 
   /// What a session says to some bytes, until it ends or has taken all.
-  private static func take(_ session: inout DeviceSession, _ bytes: [UInt8]) -> [String] {
+  private static func answers(of session: inout DeviceSession, _ bytes: [UInt8]) -> [String] {
     var input = DeviceInput(bytes, count: bytes.count)
     var words: [String] = []
     while let step = session.next(in: &input, moment, now: now) {
@@ -96,7 +96,7 @@ import Testing
       for (column, expected) in zip(columns, row) {
         var session = Self.session(phase)
         let outOfPlace = phase == .loggedIn ? "go away" : "frame out of place"
-        let words = Self.take(&session, frames[column] ?? [])
+        let words = Self.answers(of: &session, frames[column] ?? [])
         #expect(words == [expected == "." ? outOfPlace : expected], "\(column) in \(phase)")
       }
     }
@@ -105,16 +105,16 @@ import Testing
   @Test func `An older session has no frames of later versions`() throws {
     let frames = try Self.frames()
     var session = Self.session(.loggedIn, version: 2)
-    #expect(Self.take(&session, frames["aged"] ?? []) == ["go away"])
+    #expect(Self.answers(of: &session, frames["aged"] ?? []) == ["go away"])
   }
 
   @Test func `Only whole frames count, and each one moves the deadline of a session`() throws {
     let frames = try Self.frames()
     var session = Self.session(.loggedIn)
     let ping = frames["ping"] ?? []
-    #expect(Self.take(&session, Array(ping.dropLast())) == [])
+    #expect(Self.answers(of: &session, Array(ping.dropLast())) == [])
     #expect(session.deadline == 0 && session.frameDeadline == 1010 && session.partialCost > 128)
-    #expect(Self.take(&session, Array(ping.suffix(1)) + ping) == ["pong", "pong"])
+    #expect(Self.answers(of: &session, Array(ping.suffix(1)) + ping) == ["pong", "pong"])
     #expect(session.deadline == 1000 + UInt32(WireLimits.heartbeatDeadline(interval: 60)))
     #expect(session.frameDeadline == nil && session.partialCost == 0 && session.extras == nil)
   }
@@ -125,9 +125,9 @@ import Testing
     ClientFrame.operation(sequence: 1, .setTags(tags)).encode(into: &bytes)
     try #require(bytes.count > WireLimits.maxFrameBeforeLogin)
     var session = Self.session(.greeted)
-    #expect(Self.take(&session, Array(bytes.prefix(8))) == ["malformed frame"])
+    #expect(Self.answers(of: &session, Array(bytes.prefix(8))) == ["malformed frame"])
     session = Self.session(.loggedIn)
-    #expect(Self.take(&session, Array(bytes.prefix(8))) == [] && session.hasPartial)
+    #expect(Self.answers(of: &session, Array(bytes.prefix(8))) == [] && session.hasPartial)
   }
 
   @Test func `A registration that is answered when nobody waits changes nothing`() {
@@ -181,7 +181,7 @@ import Testing
     for (frames, expected) in table {
       var session = Self.webSocket(.loggedIn)
       let bytes = frames.flatMap { WebSocketUnwrapper.masked($0.0, $0.1) }
-      #expect(Self.take(&session, bytes) == expected, "\(frames)")
+      #expect(Self.answers(of: &session, bytes) == expected, "\(frames)")
     }
   }
 
@@ -191,16 +191,17 @@ import Testing
     #expect(session.closeFrame(.normal) == nil)
     session.end(at: 1000)
     // Frames of the device are dropped after the end.
-    #expect(Self.take(&session, WebSocketUnwrapper.masked(0x82, [1, 1])) == [])
-    #expect(Self.take(&session, WebSocketUnwrapper.masked(0x88, [3, 0xe8])) == [] && !session.waitsForClose)
+    #expect(Self.answers(of: &session, WebSocketUnwrapper.masked(0x82, [1, 1])) == [])
+    #expect(
+      Self.answers(of: &session, WebSocketUnwrapper.masked(0x88, [3, 0xe8])) == [] && !session.waitsForClose)
   }
 
   @Test func `A message that does not end is overdue, and one that ends is not`() throws {
     let ping = try #require(Self.frames()["ping"])
     var session = Self.webSocket(.loggedIn)
-    #expect(Self.take(&session, WebSocketUnwrapper.masked(0x02, ping)) == ["pong"])
+    #expect(Self.answers(of: &session, WebSocketUnwrapper.masked(0x02, ping)) == ["pong"])
     #expect(session.frameDeadline == 1010 && session.partialCost == 0)
-    #expect(Self.take(&session, WebSocketUnwrapper.masked(0x80, ping)) == ["pong"])
+    #expect(Self.answers(of: &session, WebSocketUnwrapper.masked(0x80, ping)) == ["pong"])
     #expect(session.frameDeadline == nil)
   }
 
@@ -225,7 +226,7 @@ import Testing
         // Not its length, or the frames behind it would be others.
         frame[1 + Int(random.next() % UInt64(frame.count - 1))] ^= UInt8(1 << (random.next() % 8))
       }
-      expected += Self.take(&whole, frame)
+      expected += Self.answers(of: &whole, frame)
       var left = frame[...]
       var isFirst = true
       while !left.isEmpty {
@@ -239,7 +240,7 @@ import Testing
         while !bytes.isEmpty {
           let part = Array(bytes.prefix(1 + Int(random.next() % 60)))
           bytes.removeFirst(part.count)
-          words += Self.take(&session, part)
+          words += Self.answers(of: &session, part)
           #expect(session.partialCost <= 2 * WireLimits.maxFrame)
         }
       }

@@ -14,9 +14,9 @@ final class MailHome: AppHome {
 
   init(_ home: LocalHome, _ channel: PassthroughChannel) { (self.home, self.channel) = (home, channel) }
 
-  func take(_ messages: [GatewayMessage], answers: inout [HomeMessage]) {
+  func handle(_ messages: [GatewayMessage], answers: inout [HomeMessage]) {
     var known: [HomeMessage] = []
-    home.take(messages, answers: &known)
+    home.handle(messages, answers: &known)
     for answer in known { channel.send(answer, to: 0) }
   }
 }
@@ -31,7 +31,7 @@ final class NotingHome: AppHome {
 
   init(_ home: LocalHome) { self.home = home }
 
-  func take(_ messages: [GatewayMessage], answers: inout [HomeMessage]) {
+  func handle(_ messages: [GatewayMessage], answers: inout [HomeMessage]) {
     for message in messages {
       switch message {
       case .acknowledgements: kinds.withLock { $0.append(.acknowledgements) }
@@ -42,7 +42,7 @@ final class NotingHome: AppHome {
       default: break
       }
     }
-    home.take(messages, answers: &answers)
+    home.handle(messages, answers: &answers)
   }
 }
 

@@ -31,39 +31,39 @@ import Testing
   @Test func `Operations are counted from the first on, and then again`() {
     let limit = OperationLimit()
     let asker = OperationLimit.Asker.registration(AppID(1), RegistrationNumber(1))
-    func take(_ second: UInt32) -> Bool { limit.take(asker, most: 2, at: second) }
-    #expect(take(100) && take(109) && !take(109))
-    #expect(take(110) && take(115) && !take(119))
-    #expect(take(120))
+    func consume(_ second: UInt32) -> Bool { limit.consume(asker, most: 2, at: second) }
+    #expect(consume(100) && consume(109) && !consume(109))
+    #expect(consume(110) && consume(115) && !consume(119))
+    #expect(consume(120))
     // Across the change of the periods, too.
-    #expect(take(126) && !take(129))
+    #expect(consume(126) && !consume(129))
   }
 
   @Test func `A loop whose second is not the latest forgets nothing`() {
     let limit = OperationLimit()
     let askers = (0..<2).map { OperationLimit.Asker.registration(AppID(1), RegistrationNumber($0)) }
     // The first begins a period, the second only a count.
-    #expect(limit.take(askers[0], most: 1, at: 100) && limit.take(askers[1], most: 1, at: 105))
-    #expect(!limit.take(askers[0], most: 1, at: 99) && !limit.take(askers[1], most: 1, at: 104))
+    #expect(limit.consume(askers[0], most: 1, at: 100) && limit.consume(askers[1], most: 1, at: 105))
+    #expect(!limit.consume(askers[0], most: 1, at: 99) && !limit.consume(askers[1], most: 1, at: 104))
     #expect(limit.count == 2)
   }
 
   @Test func `Who asked is remembered for as long as it counts`() {
     let limit = OperationLimit()
     for number in 0..<1000 {
-      _ = limit.take(.registration(AppID(1), RegistrationNumber(UInt32(number))), most: 1, at: 100)
+      _ = limit.consume(.registration(AppID(1), RegistrationNumber(UInt32(number))), most: 1, at: 100)
     }
     #expect(limit.count == 1000)
-    _ = limit.take(.registration(AppID(1), RegistrationNumber(1)), most: 1, at: 130)
+    _ = limit.consume(.registration(AppID(1), RegistrationNumber(1)), most: 1, at: 130)
     #expect(limit.count == 1)
   }
 
   @Test func `Who asked is forgotten also when nobody else asks`() {
     let limit = OperationLimit()
     let asker = OperationLimit.Asker.install(AppKey(high: 1, low: 2), fingerprint: [1, 2])
-    #expect(limit.take(asker, most: 1, at: 100))
+    #expect(limit.consume(asker, most: 1, at: 100))
     limit.expire(at: 109)
-    #expect(limit.count == 1 && !limit.take(asker, most: 1, at: 109))
+    #expect(limit.count == 1 && !limit.consume(asker, most: 1, at: 109))
     limit.expire(at: 110)
     limit.expire(at: 119)
     #expect(limit.count == 1, "the ten seconds may have begun later than the period")

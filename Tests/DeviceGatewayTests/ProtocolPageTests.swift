@@ -209,7 +209,7 @@ import Testing
     }
     try device.login(server.app.key, identity)
     _ = try device.expectLogin()
-    try device.send(.operation(sequence: 1, .setChannelToken(ToldToken(channel: "fcm", token: "a"))))
+    try device.send(.operation(sequence: 1, .setChannelToken(ReportedToken(channel: "fcm", token: "a"))))
     #expect(try device.next() == .frame(.goAway(.protocolError, retryAfter: 0, host: "")))
   }
 

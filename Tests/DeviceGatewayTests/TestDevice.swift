@@ -127,7 +127,7 @@ final class TestDevice {
       case nil, -1: try wait(POLLIN)
       case 0: return false
       case let count?:
-        bytes += unwrapper?.take(Array(buffer[..<count])) ?? Array(buffer[..<count])
+        bytes += unwrapper?.unwrap(Array(buffer[..<count])) ?? Array(buffer[..<count])
         return true
       }
     }

@@ -78,7 +78,7 @@ import Testing
     Self.expectLinear(
       Self.feed(server) { server, slot, byte in
         var piece = [byte]
-        server.intake.take(&piece, 1, slot)
+        server.intake.receive(&piece, 1, slot)
       })
     #expect(try device.next() == .frame(.goAway(.protocolError, retryAfter: 0, host: "")))
   }
@@ -96,7 +96,7 @@ import Testing
           return isFirst ? 0x02 : 0x00
         }
         var fragment: [UInt8] = [opcode, 0x81, 0, 0, 0, 0, byte]
-        server.intake.take(&fragment, fragment.count, slot)
+        server.intake.receive(&fragment, fragment.count, slot)
       })
   }
 
@@ -114,7 +114,7 @@ import Testing
         [index == 0 ? 0x02 : 0x00, 0x81, 0, 0, 0, 0, byte]
       }
       let before = Self.address(input)
-      server.intake.take(&input, input.count, slot)
+      server.intake.receive(&input, input.count, slot)
       found.inputMoved = Self.address(input) != before
       found.kept = server.partial(of: slot).count
       seen.withLock { $0 = found }
@@ -132,12 +132,12 @@ import Testing
       guard let slot = Self.slot(of: server) else { return }
       var bytes: [UInt8] = []
       for _ in 0..<100 { ClientFrame.ping.encode(into: &bytes) }
-      server.intake.take(&bytes, bytes.count, slot)
+      server.intake.receive(&bytes, bytes.count, slot)
       let whole = server.partial(of: slot).capacity
-      server.intake.take(&bytes, bytes.count - 1, slot)
+      server.intake.receive(&bytes, bytes.count - 1, slot)
       let rest = server.partial(of: slot).count
       var end = [bytes[bytes.count - 1]]
-      server.intake.take(&end, 1, slot)
+      server.intake.receive(&end, 1, slot)
       capacities.withLock {
         $0 = [whole, rest, server.partial(of: slot).capacity, server.connections.unfinished.cost]
       }
@@ -188,7 +188,7 @@ import Testing
       // All in one turn, in which nothing leaves.
       for _ in 0..<300 where server.connections.slab[slot].core.phase != .closing {
         var ping = WebSocketUnwrapper.masked(0x89, [UInt8](repeating: 1, count: 125))
-        server.intake.take(&ping, ping.count, slot)
+        server.intake.receive(&ping, ping.count, slot)
         most = max(most, server.connections.slab[slot].connection.queue.cost)
       }
       queued.withLock { $0 = most }

@@ -9,7 +9,7 @@ struct WebSocketUnwrapper {
   private var hasGreeting = false
 
   /// The contents of the messages that are complete.
-  mutating func take(_ bytes: [UInt8]) -> [UInt8] {
+  mutating func unwrap(_ bytes: [UInt8]) -> [UInt8] {
     unread += bytes
     if !hasGreeting {
       // What stands for the answer to the handshake.

@@ -65,19 +65,19 @@ enum Samples {
     ("get-key", .operation(sequence: 19, .getKey(ContentKeyID(0x0123_4567_89AB_CDEF)))),
     (
       "set-channel-token",
-      .operation(sequence: 20, .setChannelToken(ToldToken(channel: "fcm", token: "c1:APA91")))
+      .operation(sequence: 20, .setChannelToken(ReportedToken(channel: "fcm", token: "c1:APA91")))
     ),
     (
       "set-channel-token-named",
       .operation(
         sequence: 21,
         .setChannelToken(
-          ToldToken(
+          ReportedToken(
             channel: "apns", kind: "live_activity", name: "game-7", service: "sandbox", token: "aabb")))
     ),
     (
       "set-channel-token-none",
-      .operation(sequence: 22, .setChannelToken(ToldToken(channel: "fcm", token: "")))
+      .operation(sequence: 22, .setChannelToken(ReportedToken(channel: "fcm", token: "")))
     ),
     ("set-facts", .operation(sequence: 23, .setFacts([.notificationPermission: "on", .language: "zh-CN"]))),
     ("set-facts-none", .operation(sequence: 24, .setFacts([.model: ""]))),

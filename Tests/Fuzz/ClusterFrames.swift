@@ -41,7 +41,7 @@ private func visit(_ bytes: [UInt8], _ cluster: ClusterName) {
     start = end
   }
   check(node.heldBytes <= ClusterLimits.maxReorderBytes + ClusterLimits.maxFrame, "what waits is bounded")
-  for item in node.takeOutput() {
+  for item in node.drainOutput() {
     guard case .publish(let frame, _) = item else { continue }
     check((try? ClusterFrame(frame, cluster: cluster)) != nil, "what a node publishes can be read")
   }

@@ -52,12 +52,12 @@ private func run(_ role: HTTP2Session.Role, _ bytes: [UInt8], cuts: [Int]) -> Ou
   for end in cuts + [bytes.count] {
     do throws(HTTP2Error) { try session.feed(Array(bytes[start..<end])) } catch { outcome.hasFailed = true }
     var events: [HTTP2Event] = []
-    session.takeEvents(into: &events)
+    session.drainEvents(into: &events)
     for event in events { note(event, &outcome) }
     start = end
   }
   var outgoing: [UInt8] = []
-  try? session.takeOutgoing(into: &outgoing)
+  try? session.drainOutgoing(into: &outgoing)
   outcome.isOver = session.isFinished
   return outcome
 }
@@ -78,9 +78,9 @@ private func open(_ session: HTTP2Session, _ role: HTTP2Session.Role) {
       _ = try? session.submitRequest(headers, body: [1, 2, 3], context: context)
     }
   }
-  try? session.takeOutgoing(into: &outgoing)
+  try? session.drainOutgoing(into: &outgoing)
   var events: [HTTP2Event] = []
-  session.takeEvents(into: &events)
+  session.drainEvents(into: &events)
 }
 
 /// Bodies come in pieces, which are put together; the pieces of a violation's text may differ.

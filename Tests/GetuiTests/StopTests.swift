@@ -50,7 +50,7 @@ import Testing
     func sendToAll(_ message: HomeMessage) {
       if case .recall(let id, _, _) = message { told.withLock { $0.append(id) } }
     }
-    func take() -> [MessageID] { told.withLock { $0 } }
+    func recalled() -> [MessageID] { told.withLock { $0 } }
   }
 
   /// Whoever stops a wrong message hours later does not want it on phones. Those that may still arrive come
@@ -69,7 +69,7 @@ import Testing
     world.clock.advance(seconds: 201)
     world.router.tick()
     #expect(await world.ask("DELETE", "/task/\(task)").code == 0)
-    #expect(connections.take() == pushes.suffix(1) + pushes.prefix(2))
+    #expect(connections.recalled() == pushes.suffix(1) + pushes.prefix(2))
     // How a push ended before stays as it was.
     let recalled = try await world.store.change { transaction throws(StorageError) in
       try transaction.database.first("SELECT count(*) FROM outcome WHERE taken_back_at IS NOT NULL") {

@@ -200,17 +200,17 @@ import Testing
     let rates = TagRates()
     let (app, minute) = (AppID(1), UInt64(60_000_000_000))
     var taken = 0
-    for _ in 0..<101 where rates.take(.add, of: app, day: 1, at: 0) == nil { taken += 1 }
-    #expect(taken == 100 && rates.take(.add, of: app, day: 1, at: 1)?.code == 30012)
-    #expect(rates.take(.remove, of: app, day: 1, at: 1) == nil)
-    #expect(rates.take(.add, of: AppID(2), day: 1, at: 1) == nil)
+    for _ in 0..<101 where rates.consume(.add, of: app, day: 1, at: 0) == nil { taken += 1 }
+    #expect(taken == 100 && rates.consume(.add, of: app, day: 1, at: 1)?.code == 30012)
+    #expect(rates.consume(.remove, of: app, day: 1, at: 1) == nil)
+    #expect(rates.consume(.add, of: AppID(2), day: 1, at: 1) == nil)
     for step in 1...110 {
-      for _ in 0..<100 where rates.take(.add, of: app, day: 1, at: UInt64(step) * minute) == nil {
+      for _ in 0..<100 where rates.consume(.add, of: app, day: 1, at: UInt64(step) * minute) == nil {
         taken += 1
       }
     }
-    #expect(taken == 10_000 && rates.take(.add, of: app, day: 1, at: 200 * minute)?.code == 30011)
-    #expect(rates.take(.add, of: app, day: 2, at: 200 * minute) == nil)
+    #expect(taken == 10_000 && rates.consume(.add, of: app, day: 1, at: 200 * minute)?.code == 30011)
+    #expect(rates.consume(.add, of: app, day: 2, at: 200 * minute) == nil)
   }
 
   // MARK: The rest

@@ -39,13 +39,13 @@ import Testing
       func replacing(_ old: [UInt8], with new: [UInt8]) -> [UInt8] { old + new }
     }
     var content = Self.contentForChannels()
-    content.take(
-      placeOf: PushContent(variants: [], forChannels: [ChannelContent(.apns, for: Self.ios, [7])]),
+    content.replaceNotification(
+      of: PushContent(variants: [], forChannels: [ChannelContent(.apns, for: Self.ios, [7])]),
       [Joining()])
     #expect(content.content(for: .apns) == [7, 1, 2, 3])
     #expect(content.content(for: Self.forAnother.channel) == [])
-    content.take(placeOf: Self.content(), [Joining()])
-    content.take(placeOf: Self.contentForChannels(), [])
+    content.replaceNotification(of: Self.content(), [Joining()])
+    content.replaceNotification(of: Self.contentForChannels(), [])
     #expect(content.content(for: .apns) == [7, 1, 2, 3])
   }
 

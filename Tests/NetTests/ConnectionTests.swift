@@ -111,8 +111,8 @@ import Testing
     #expect(rig.connection.interest == [])
     rig.socket.script(sends: [.upTo(0)])
     #expect(rig.connection.send(SharedFrame([1])) == .blocked)
-    #expect(rig.connection.takeInterest() == .writable)
-    #expect(rig.connection.takeInterest() == nil)
+    #expect(rig.connection.updateInterest() == .writable)
+    #expect(rig.connection.updateInterest() == nil)
   }
 
   @Test func `After our side is shut the rest of the peer's bytes can be dropped`() throws {

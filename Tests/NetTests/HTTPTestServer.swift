@@ -70,7 +70,7 @@ final class HTTPTestServer: Sendable {
         }
         server.upgrade = { request, _ in
           switch request.target {
-          case "/away": .granted(HTTPResponse(status: 101, headers: ["Upgrade": "echo"]), take: Self.echo)
+          case "/away": .granted(HTTPResponse(status: 101, headers: ["Upgrade": "echo"]), adopt: Self.echo)
           case "/stay": .answered(HTTPResponse(status: 426, headers: ["Upgrade": "echo"]))
           default: nil
           }

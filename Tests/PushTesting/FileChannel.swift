@@ -9,7 +9,7 @@ import Synchronization
 
 /// A whole channel: a file to which notifications for Android devices are appended, `MSG_ID TOKEN` a line. A
 /// device's token is the word that stands for it in the file. The file has room for `capacity` lines, and
-/// knows no token that begins with `gone`. If it `takesCredentials`, an app says which file, with a secret:
+/// knows no token that begins with `gone`. If it `acceptsCredentials`, an app says which file, with a secret:
 /// nothing is written without that. They are kept in memory.
 package final class FileChannel: QueuedChannel {
   /// What it is.
@@ -22,7 +22,7 @@ package final class FileChannel: QueuedChannel {
   private let path: String
   private let capacity: Int
   private let isStopped: Bool
-  private let takesCredentials: Bool
+  private let acceptsCredentials: Bool
   private let fallsBack: Bool
   private let calls: Bool
   private let time: any TimeSource
@@ -38,7 +38,7 @@ package final class FileChannel: QueuedChannel {
   /// it `calls`, each push has a second line for each device, on a leg of its own.
   package init(
     _ router: Router, _ store: Store, path: String, capacity: Int = .max, isStopped: Bool = false,
-    takesCredentials: Bool = false, fallsBack: Bool = false, calls: Bool = false,
+    acceptsCredentials: Bool = false, fallsBack: Bool = false, calls: Bool = false,
     time: any TimeSource = SystemTime()
   ) {
     self.router = router
@@ -46,7 +46,7 @@ package final class FileChannel: QueuedChannel {
     self.path = path
     self.capacity = capacity
     self.isStopped = isStopped
-    self.takesCredentials = takesCredentials
+    self.acceptsCredentials = acceptsCredentials
     self.fallsBack = fallsBack
     self.calls = calls
     self.time = time
@@ -126,8 +126,8 @@ package final class FileChannel: QueuedChannel {
 
   /// Lets a queue write if there is a file for it.
   private func update(_ queue: ChannelQueue) {
-    let isPaused = takesCredentials && file(of: queue.app.id)?.isPaused == true
-    let isMissing = takesCredentials && file(of: queue.app.id) == nil
+    let isPaused = acceptsCredentials && file(of: queue.app.id)?.isPaused == true
+    let isMissing = acceptsCredentials && file(of: queue.app.id) == nil
     let target =
       isStopped || isPaused || isMissing
       ? nil
@@ -140,7 +140,7 @@ package final class FileChannel: QueuedChannel {
 
   private func write(_ queue: ChannelQueue) {
     writer.async { [self] in
-      while case let deliveries = queue.take(.only, upTo: 100), !deliveries.isEmpty {
+      while case let deliveries = queue.popOutgoing(.only, upTo: 100), !deliveries.isEmpty {
         let verdicts = deliveries.map { write($0, of: queue.app) }
         let results = zip(deliveries, verdicts).map { ($0.tag.rawValue, $1 == .ended(ChannelEnd.delivered)) }
         queue.complete(results) { index, _ in verdicts[index] }
@@ -155,7 +155,7 @@ package final class FileChannel: QueuedChannel {
     guard !word.hasPrefix("gone") else {
       router.registrations.retire(
         token, of: outgoing.delivery.row.number, in: app, .byService,
-        unlessToldAfter: outgoing.delivery.row.tokenAt)
+        unlessReportedAfter: outgoing.delivery.row.tokenAt)
       return .refused("FileGone")
     }
     guard written.withLock({ $0 }) < capacity, let file = fopen(file(of: app.id)?.path ?? path, "a") else {
@@ -176,7 +176,7 @@ package final class FileChannel: QueuedChannel {
 
     init(_ write: @escaping @Sendable () -> Void) { self.write = write }
 
-    func takes(_ slot: TokenSlot) -> Bool { true }
+    func accepts(_ slot: TokenSlot) -> Bool { true }
     func wake() { write() }
     func recall(_ tags: [UInt64]) {}
   }
@@ -196,7 +196,7 @@ private struct FileCredential: Sendable {
 
 extension FileChannel: ChannelCredentials {
   /// A file and its secret.
-  package var credentials: (any ChannelCredentials)? { takesCredentials ? self : nil }
+  package var credentials: (any ChannelCredentials)? { acceptsCredentials ? self : nil }
 
   /// What pages say of it.
   package var texts: CredentialTexts {
@@ -326,7 +326,7 @@ extension FileChannel: ChannelCredentials {
 
   /// Whether the app has named a file.
   package func status(of app: App) -> [ChannelStatus] {
-    takesCredentials ? [ChannelStatus(info.id, hasCredential: file(of: app.id) != nil)] : []
+    acceptsCredentials ? [ChannelStatus(info.id, hasCredential: file(of: app.id) != nil)] : []
   }
 
   /// The newest.

@@ -5,7 +5,7 @@ import Glibc
 /// between, nor does a client that tries to connect meanwhile meet itself there. This process alone uses it.
 package enum FixedPort {
   /// A free one, kept for as long as the process runs.
-  package static func take() -> UInt16 {
+  package static func reserve() -> UInt16 {
     while true {
       let port = UInt16.random(in: 10_000..<18_000)
       if isKept(port), isFree(port) { return port }
@@ -13,7 +13,7 @@ package enum FixedPort {
   }
 
   /// `HOST:PORT` with such a port.
-  package static func address() -> String { "127.0.0.1:\(take())" }
+  package static func address() -> String { "127.0.0.1:\(reserve())" }
 
   /// An abstract socket of the port's name is a lock that ends with the process.
   private static func isKept(_ port: UInt16) -> Bool {

@@ -191,7 +191,7 @@ package final class SimulatedBus: Bus {
   }
 
   /// The frames and events that have come.
-  package func take() -> (frames: [[UInt8]], events: [BusEvent]) { inbox.take() }
+  package func drain() -> (frames: [[UInt8]], events: [BusEvent]) { inbox.drain() }
 
   /// What it has met.
   package var counts: BusCounts {

@@ -202,10 +202,11 @@ import Testing
     #expect(
       tokens == [
         TokenHistory(
-          token: PushToken(.voip, .production, [7]), since: nil, toldAt: Timestamp(milliseconds: 9),
+          token: PushToken(.voip, .production, [7]), since: nil, reportedAt: Timestamp(milliseconds: 9),
           end: .none),
         TokenHistory(
-          token: PushToken(game, .sandbox, [8]), since: nil, toldAt: Timestamp(milliseconds: 10), end: .none),
+          token: PushToken(game, .sandbox, [8]), since: nil, reportedAt: Timestamp(milliseconds: 10),
+          end: .none),
       ])
   }
 

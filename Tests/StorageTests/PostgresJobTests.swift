@@ -228,7 +228,7 @@ import Testing
         gate.withLock { _ in }
       } completion: { _ in
       }
-      _ = started.take(1)
+      _ = started.dequeue(upTo: 1)
       for (number, step) in steps.enumerated() {
         store.write { transaction throws(StorageError) in
           transaction.whenCommitted { kept.add(number) }
@@ -243,7 +243,7 @@ import Testing
       }
       return store.statistics.commits
     }
-    _ = finished.take(1)
+    _ = finished.dequeue(upTo: 1)
     #expect(store.statistics.commits == commits + 2, "they share a transaction")
     // What follows a commit is done for those alone that are in it.
     #expect(kept.all == told.all.indices.filter { ["yes", "no"].contains(told.all[$0]) })

@@ -71,7 +71,7 @@ import Testing
     #expect(
       history.1 == [
         TokenHistory(
-          token: PushToken(.none, []), since: Self.at(50), toldAt: Self.at(50), end: .byDevice)
+          token: PushToken(.none, []), since: Self.at(50), reportedAt: Self.at(50), end: .byDevice)
       ])
   }
 

@@ -28,24 +28,24 @@ import Testing
     let (zero, one) = (zero, one)
     let (first, second) = (MessageID(7), MessageID(8))
     try await store.change { transaction throws(StorageError) in
-      func take(_ push: MessageID, _ numbers: [RegistrationNumber], _ badge: BadgeChange = .add(1))
+      func claim(_ push: MessageID, _ numbers: [RegistrationNumber], _ badge: BadgeChange = .add(1))
         throws(StorageError) -> [RegistrationNumber: Int64]
       {
-        try transaction.channelQueue.take(push, app: app, Self.device, for: numbers, badge)
+        try transaction.channelQueue.claim(push, app: app, Self.device, for: numbers, badge)
       }
       try transaction.channelQueue.insert(id: first, app: app, channel: .apns, expiresAt: .start)
-      #expect(try take(first, [one]) == [one: 1])
-      #expect(try take(second, [zero, one]) == [zero: 1, one: 2])
-      #expect(try take(first, [zero, one, RegistrationNumber(9)]) == [zero: 2, one: 1])
-      #expect(try take(MessageID(9), [one], .set(40)) == [one: 40])
-      #expect(try take(MessageID(10), [one]) == [one: 41])
-      #expect(try take(MessageID(9), [one], .set(40)) == [one: 40])
-      #expect(try take(MessageID(11), [one]) == [one: 42])
+      #expect(try claim(first, [one]) == [one: 1])
+      #expect(try claim(second, [zero, one]) == [zero: 1, one: 2])
+      #expect(try claim(first, [zero, one, RegistrationNumber(9)]) == [zero: 2, one: 1])
+      #expect(try claim(MessageID(9), [one], .set(40)) == [one: 40])
+      #expect(try claim(MessageID(10), [one]) == [one: 41])
+      #expect(try claim(MessageID(9), [one], .set(40)) == [one: 40])
+      #expect(try claim(MessageID(11), [one]) == [one: 42])
       #expect(
-        try transaction.channelQueue.take(first, app: app, APNsTokenSlot.voip.slot, for: [one], .unchanged)
+        try transaction.channelQueue.claim(first, app: app, APNsTokenSlot.voip.slot, for: [one], .unchanged)
           == [one: 0])
       // Another channel's kind of the same number counts for itself.
-      let two = try transaction.channelQueue.take(
+      let two = try transaction.channelQueue.claim(
         first, app: app, TokenSlot(ChannelID(rawValue: 200), kind: 2), for: [zero], .unchanged)
       #expect(two == [zero: 0])
       func rows() throws(StorageError) -> [Int64] {
@@ -56,7 +56,7 @@ import Testing
       #expect(try rows() == [21, 22, 2002])
       #expect(try transaction.channelQueue.finish(id: first, app: app, channel: .apns))
       #expect(try rows() == [2002])
-      #expect(try take(first, [one]) == [one: 43])
+      #expect(try claim(first, [one]) == [one: 43])
     }
   }
 
@@ -73,21 +73,21 @@ import Testing
       // Each lies across all that were taken before it.
       for start in 0..<16 {
         let some = stride(from: start, to: 1024, by: 16).map { all[$0] }
-        let taken = try transaction.channelQueue.take(push, app: app, Self.device, for: some, .add(1))
+        let taken = try transaction.channelQueue.claim(push, app: app, Self.device, for: some, .add(1))
         #expect(taken == Dictionary(uniqueKeysWithValues: some.map { ($0, 1) }))
       }
       #expect(
-        try transaction.channelQueue.take(push, app: app, Self.device, for: all, .add(1)).values.allSatisfy {
+        try transaction.channelQueue.claim(push, app: app, Self.device, for: all, .add(1)).values.allSatisfy {
           $0 == 1
         })
-      let next = try transaction.channelQueue.take(MessageID(8), app: app, Self.device, for: all, .add(1))
+      let next = try transaction.channelQueue.claim(MessageID(8), app: app, Self.device, for: all, .add(1))
       #expect(next.count == 1024 && next.values.allSatisfy { $0 == 2 })
       let rows = try transaction.database.all(
         "SELECT length(taken) FROM channel_taken WHERE msg_id = ?", .message(push)
       ) { $0.integer() }
       #expect(rows == Array(repeating: 256 * 8, count: 4))
     }
-    let plan = try queryPlan(of: "\(TakenList.row)", in: folder.database)
+    let plan = try queryPlan(of: "\(ClaimedBadges.row)", in: folder.database)
     #expect(
       plan == ["SEARCH channel_taken USING PRIMARY KEY (msg_id=? AND channel=? AND kind=? AND range=?)"])
   }
@@ -211,7 +211,7 @@ import Testing
         let told = Timestamp.start.adding(seconds: 5)
         func retire(_ token: PushToken, _ moment: Timestamp) throws(StorageError) -> Bool {
           try transaction.tokens.retire(
-            app: app, number: zero, token, .byService, unlessToldAfter: moment, at: told)
+            app: app, number: zero, token, .byService, unlessReportedAfter: moment, at: told)
         }
         _ = try transaction.tokens.set(app: app, number: zero, token, at: told)
         #expect(try !retire(token, .start))
@@ -289,10 +289,10 @@ import Testing
           _ = try transaction.tokens.set(app: app, number: zero, token, at: .start)
           let later = Timestamp.start.adding(seconds: 9)
           _ = try transaction.tokens.retire(
-            app: app, number: zero, token, end, unlessToldAfter: .start, at: later)
+            app: app, number: zero, token, end, unlessReportedAfter: .start, at: later)
           #expect(
             try transaction.tokens.all(app: app, of: zero).contains(
-              TokenHistory(token: PushToken(slot, .none, []), since: later, toldAt: .start, end: end)))
+              TokenHistory(token: PushToken(slot, .none, []), since: later, reportedAt: .start, end: end)))
         }
       }
     }

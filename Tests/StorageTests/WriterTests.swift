@@ -115,7 +115,7 @@ import Testing
         gate.withLock { _ in }
       } completion: { _ in
       }
-      _ = started.take(1)
+      _ = started.dequeue(upTo: 1)
       for number in 1...6 as ClosedRange<UInt64> {
         store.write { transaction throws(StorageError) in
           try transaction.pushes.insert(.single(number, app: app, target: 0))
@@ -126,7 +126,7 @@ import Testing
       }
       return store.statistics.commits
     }
-    _ = finished.take(1)
+    _ = finished.dequeue(upTo: 1)
     let kept = try await store.look { transaction throws(StorageError) in
       var kept: [Bool] = []
       for id in UInt64(1)...6 { kept.append(try transaction.pushes.find(id: MessageID(id)) != nil) }
@@ -188,7 +188,7 @@ import Testing
         gate.withLock { _ in }
       } completion: { _ in
       }
-      _ = started.take(1)
+      _ = started.dequeue(upTo: 1)
       for _ in 0..<15 {
         store.write { _ in
         } completion: { result in
@@ -242,19 +242,21 @@ import Testing
     var got: [Int] = []
     for number in 0..<20 {
       _ = queue.push(number)
-      got += queue.take(1) ?? []
-      if let element = queue.takeLowPriority(isAlone: false) { got.append(element) }
+      got += queue.dequeue(upTo: 1) ?? []
+      if let element = queue.dequeueLowPriority(isAlone: false) { got.append(element) }
     }
     #expect(got == Array(0...8) + [100] + Array(9...17) + [101, 18, 19])
     // With nobody else there it is their turn at once, but for one who has just come.
     for number in [102, 103] { _ = queue.push(number, lowPriority: true) }
-    #expect(queue.take(1) == [])
-    #expect(queue.takeLowPriority(isAlone: true) == 102)
+    #expect(queue.dequeue(upTo: 1) == [])
+    #expect(queue.dequeueLowPriority(isAlone: true) == 102)
     _ = queue.push(20)
-    #expect(queue.takeLowPriority(isAlone: true) == nil)
+    #expect(queue.dequeueLowPriority(isAlone: true) == nil)
     queue.close()
-    #expect(queue.take(9) == [20] && queue.take(9) == [] && queue.takeLowPriority(isAlone: true) == 103)
-    #expect(queue.take(9) == nil && queue.takeLowPriority(isAlone: true) == nil)
+    #expect(
+      queue.dequeue(upTo: 9) == [20] && queue.dequeue(upTo: 9) == []
+        && queue.dequeueLowPriority(isAlone: true) == 103)
+    #expect(queue.dequeue(upTo: 9) == nil && queue.dequeueLowPriority(isAlone: true) == nil)
   }
 
   @Test func `Elements that go ahead pass all that wait, in their order, and have room of their own`() {
@@ -265,12 +267,12 @@ import Testing
     for number in [10, 11, 12] { #expect(queue.push(number, ahead: true) == .accepted) }
     #expect(queue.push(13, ahead: true) == .full)
     #expect(queue.count == 6)
-    #expect(queue.take(2) == [10, 11])
+    #expect(queue.dequeue(upTo: 2) == [10, 11])
     #expect(queue.push(14, ahead: true) == .accepted)
-    #expect(queue.take(3) == [12, 14, 1])
-    #expect(queue.takeLowPriority(isAlone: true) == nil)
+    #expect(queue.dequeue(upTo: 3) == [12, 14, 1])
+    #expect(queue.dequeueLowPriority(isAlone: true) == nil)
     #expect(queue.push(15, ahead: true) == .accepted)
-    #expect(queue.takeAll() == [15, 2, 90])
+    #expect(queue.drain() == [15, 2, 90])
   }
 
   /// A clock in which everything takes long.

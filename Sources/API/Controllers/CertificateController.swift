@@ -38,7 +38,7 @@ struct CertificateController: GatewayController {
         call.fail(.adminNotPermitted)
         return
       }
-      let isTaken = gateway.certificates.run(for: account.id.rawValue) { [router] in
+      let isAccepted = gateway.certificates.run(for: account.id.rawValue) { [router] in
         router.channels.install(inputs, of: ReportChannels.certificates, for: app) { result in
           switch result {
           case .success: call.answer(200, Array(#"{"success":"Synchronized success"}"#.utf8))
@@ -51,7 +51,7 @@ struct CertificateController: GatewayController {
           }
         }
       }
-      if !isTaken { call.fail(APIFaults.admin.busy) }
+      if !isAccepted { call.fail(APIFaults.admin.busy) }
     }
   }
 

@@ -38,7 +38,7 @@ extension GetuiAPI {
     var call = call
     call.app = app
     if let obstacle = obstacle(to: call, of: app) { return call.fail(obstacle) }
-    guard gateway.takeCall(route.budget, of: app) else { return call.fail(.callsLimited) }
+    guard gateway.consumeCall(route.budget, of: app) else { return call.fail(.callsLimited) }
     call.mayCall = true
     if let fault = call.bodyFault { return call.fail(fault) }
     route.handle(self, call)

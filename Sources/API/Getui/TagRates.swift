@@ -37,7 +37,7 @@ final class TagRates: Sendable {
   private let apps = Mutex<[AppID: Counts]>([:])
 
   /// Counts a call; returns the error if the limit is reached.
-  func take(_ call: Call, of app: AppID, day: Int64, at nanoseconds: UInt64) -> GetuiError? {
+  func consume(_ call: Call, of app: AppID, day: Int64, at nanoseconds: UInt64) -> GetuiError? {
     change(app, day, nanoseconds) { counts in
       guard counts.minute.calls[call, default: 0] < Self.callsPerMinute else {
         return call == .query ? .queriesLimited : .tagsLimited
@@ -50,7 +50,7 @@ final class TagRates: Sendable {
   }
 
   /// Counts a call that sets all tags of a CID; false if there was one today.
-  func takeSet(_ number: RegistrationNumber, of app: AppID, day: Int64) -> Bool {
+  func consumeSet(_ number: RegistrationNumber, of app: AppID, day: Int64) -> Bool {
     change(app, day, nil) { counts in
       guard !counts.day.set.contains(number) else { return false }
       counts.day.set.insert(number)
@@ -58,7 +58,7 @@ final class TagRates: Sendable {
     }
   }
 
-  /// Undoes `takeSet` for a call that failed.
+  /// Undoes `consumeSet` for a call that failed.
   func giveBackSet(_ number: RegistrationNumber, of app: AppID, day: Int64) {
     change(app, day, nil) { counts in _ = counts.day.set.remove(number) }
   }

@@ -1,7 +1,7 @@
 import BorealisBase
 
 /// Converts `push_channel.android.ups.options` and `push_channel.harmony.options`: what single makers'
-/// services are told beyond the notification. Keys that begin with `/` are paths in the maker's own request;
+/// services are given beyond the notification. Keys that begin with `/` are paths in the maker's own request;
 /// others are names that Getui's own libraries have. A key without a counterpart here has no effect, and the
 /// sender sees its name; one that would change whom a request is for, or when, is refused.
 struct VendorOptions {
@@ -18,7 +18,7 @@ struct VendorOptions {
   }
 
   /// A key of a request and what it becomes.
-  private typealias Told = (key: String, member: String, value: JSONValue, fields: GetuiFields)
+  private typealias Given = (key: String, member: String, value: JSONValue, fields: GetuiFields)
   private typealias Key = (path: String, member: String, kind: Kind)
 
   /// By maker: objects of `options.third_party_channel`.
@@ -125,7 +125,7 @@ struct VendorOptions {
     let known = [Self.all, "HW", "HOSHW"]
     for name in known {
       guard let own = try options.fields(name) else { continue }
-      for told in try Self.read(own, [Self.pushKit])[0] { harmony.set(told.member, told.value) }
+      for given in try Self.read(own, [Self.pushKit])[0] { harmony.set(given.member, given.value) }
     }
     try Self.passOthers(than: known, in: options)
     // Lines are shown by a style of their own.
@@ -135,14 +135,14 @@ struct VendorOptions {
   private mutating func readAndroid(_ options: GetuiFields) throws(GetuiError) {
     let keys = Self.makers.map(\.keys)
     let forAll = try options.fields(Self.all).map { fields throws(GetuiError) in
-      (fields: fields, told: try Self.read(fields, keys))
+      (fields: fields, given: try Self.read(fields, keys))
     }
     for (place, maker) in Self.makers.enumerated() {
       let own = try options.fields(maker.name)
-      var told: [Told] = []
-      if let forAll { told += forAll.told[place].map { ($0.key, $0.member, $0.value, forAll.fields) } }
-      if let own { told += try Self.read(own, [maker.keys])[0].map { ($0.key, $0.member, $0.value, own) } }
-      let wish = Self.wish(told, of: maker.channel)
+      var given: [Given] = []
+      if let forAll { given += forAll.given[place].map { ($0.key, $0.member, $0.value, forAll.fields) } }
+      if let own { given += try Self.read(own, [maker.keys])[0].map { ($0.key, $0.member, $0.value, own) } }
+      let wish = Self.wish(given, of: maker.channel)
       if !wish.isEmpty { wishes.set(maker.channel, .object(wish)) }
     }
     try Self.passOthers(than: [Self.all] + Self.makers.map(\.name), in: options)
@@ -215,14 +215,14 @@ struct VendorOptions {
 
   /// Merges the members for a maker; the last value of a member wins. Huawei and Honor want the activity
   /// with a number on the icon: a number without it has no effect, and without a number one is added.
-  private static func wish(_ told: [Told], of channel: String) -> JSONObject {
+  private static func wish(_ given: [Given], of channel: String) -> JSONObject {
     var wish = JSONObject()
-    for told in told { wish.set(told.member, told.value) }
+    for given in given { wish.set(given.member, given.value) }
     guard channel == "huawei" || channel == "honor" else { return wish }
     let numbers = ["badge_add_num", "badge_set_num"]
     if wish["badge_class"] == nil {
       for number in numbers { _ = wish.remove(number) }
-      for told in told where numbers.contains(told.member) { told.fields.ignore(told.key) }
+      for given in given where numbers.contains(given.member) { given.fields.ignore(given.key) }
     } else if numbers.allSatisfy({ wish[$0] == nil }) {
       wish.set("badge_add_num", 1)
     }

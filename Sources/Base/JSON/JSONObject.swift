@@ -29,7 +29,7 @@ public struct JSONObject: Sendable, Equatable {
     return nil
   }
 
-  /// Takes a member away and returns its value, nil if there is none.
+  /// Removes a member and returns its value, nil if there is none.
   public mutating func remove(_ key: String) -> JSONValue? {
     guard let index = members.firstIndex(where: { $0.key.hasSameBytes(as: key) }) else { return nil }
     return members.remove(at: index).value

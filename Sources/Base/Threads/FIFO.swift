@@ -59,7 +59,7 @@ public struct FIFO<Element: Sendable>: Sendable {
 
   /// Removes up to `limit` elements from the front, in order.
   @inlinable
-  public mutating func take(_ limit: Int) -> [Element] {
+  public mutating func popFirst(upTo limit: Int) -> [Element] {
     var taken: [Element] = []
     taken.reserveCapacity(min(limit, count))
     while taken.count < limit, let element = popFirst() { taken.append(element) }

@@ -69,17 +69,17 @@ public final class Turns<Owner: Hashable & Sendable>: Sendable {
       if piece.isAlone {
         let end = End()
         piece.work { [self] in
-          if end.isSecond(), let next = takeNext(of: owner) { begin(next, of: owner) }
+          if end.isSecond(), let next = popNext(of: owner) { begin(next, of: owner) }
         }
         guard end.isSecond() else { return }
       } else {
         piece.work {}
       }
-      next = takeNext(of: owner)
+      next = popNext(of: owner)
     }
   }
 
-  private func takeNext(of owner: Owner) -> Piece? {
+  private func popNext(of owner: Owner) -> Piece? {
     lines.withLock { lines in
       guard let next = lines[owner]?.popFirst() else {
         lines[owner] = nil

@@ -14,7 +14,7 @@ package struct ZoneFile: Zone, Equatable {
     var reader = Reader(bytes: bytes)
     // The first part is for readers of version 1, which cannot tell of moments after 2038.
     guard let old = reader.header(), old.version >= UInt8(ascii: "2"), reader.skip(old.length(ofTime: 4)),
-      let header = reader.header(), let body = reader.take(header.length(ofTime: 8))
+      let header = reader.header(), let body = reader.read(header.length(ofTime: 8))
     else { return nil }
     let types = header.times * 9
     var offsets: [Int64] = []
@@ -67,7 +67,7 @@ package struct ZoneFile: Zone, Equatable {
     }
 
     mutating func header() -> Header? {
-      guard let head = take(44), head[0..<4].elementsEqual("TZif".utf8) else { return nil }
+      guard let head = read(44), head[0..<4].elementsEqual("TZif".utf8) else { return nil }
       let counts = (0..<6).map { Int(Self.number(head, at: 20 + $0 * 4, bytes: 4)) }
       // The largest file has some hundreds.
       guard counts.allSatisfy({ $0 <= 100_000 }) else { return nil }
@@ -82,7 +82,7 @@ package struct ZoneFile: Zone, Equatable {
       return true
     }
 
-    mutating func take(_ count: Int) -> [UInt8]? {
+    mutating func read(_ count: Int) -> [UInt8]? {
       let start = next
       return skip(count) ? Array(bytes[start..<next]) : nil
     }

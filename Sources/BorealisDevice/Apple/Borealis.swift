@@ -56,7 +56,7 @@
       try prepareFolder()
       try device.start()
       isStarted = true
-      if let folder { device.take(notesOf: folder) }
+      if let folder { device.recordNotes(of: folder) }
       readEvents()
       watchLife()
       reportState(UIApplication.shared.applicationState == .background ? .background : .foreground)
@@ -174,7 +174,7 @@
     }
 
     private func willEnterForeground() {
-      if let folder { device.take(notesOf: folder) }
+      if let folder { device.recordNotes(of: folder) }
       reportState(.foreground)
       reportFacts()
       // After a suspension the system may have closed the connection.
@@ -206,12 +206,12 @@
       reading = Task { [weak self, events = device.events] in
         for await event in events {
           guard let self else { return }
-          take(event)
+          handle(event)
         }
       }
     }
 
-    private func take(_ event: DeviceEvent) {
+    private func handle(_ event: DeviceEvent) {
       switch event {
       case .registered(let id):
         share()

@@ -43,7 +43,7 @@ final class QueueDriver: DeviceDriver, @unchecked Sendable {
     }
   }
 
-  func post(_ message: HubMessage) { queue.async { [self] in turn { $0.take(message) } } }
+  func post(_ message: HubMessage) { queue.async { [self] in turn { $0.handle(message) } } }
 
   var now: UInt64 { clock.now }
 

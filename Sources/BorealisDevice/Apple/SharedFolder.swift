@@ -63,8 +63,8 @@ struct SharedFolder: Sendable {
     try? Data().write(to: folder.appendingPathComponent(name))
   }
 
-  /// Takes the notes out.
-  func takeNotes() -> [(id: MessageID, isReported: Bool)] {
+  /// Removes and returns the notes.
+  func drainNotes() -> [(id: MessageID, isReported: Bool)] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     var notes: [MessageID: Bool] = [:]
     for name in names {
@@ -92,8 +92,8 @@ extension Device {
   }
 
   /// Records what the extension has seen.
-  func take(notesOf folder: SharedFolder) {
-    for note in folder.takeNotes() {
+  func recordNotes(of folder: SharedFolder) {
+    for note in folder.drainNotes() {
       let isNew = state.settle(note.id)
       if isNew, !note.isReported { reportShown(note.id) }
     }

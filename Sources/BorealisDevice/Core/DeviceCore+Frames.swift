@@ -26,7 +26,7 @@ extension DeviceCore {
         end(.protocolError, .afterBackOff, at: now)
       case .frame(let type, let body, let end):
         if let frame = try? buffer.withSpan({ try ServerFrame(type: type, body: body, in: $0) }) {
-          take(frame, from: buffer, at: now)
+          handle(frame, from: buffer, at: now)
         } else {
           self.end(.protocolError, .afterBackOff, at: now)
         }
@@ -37,10 +37,10 @@ extension DeviceCore {
       input = Array(buffer[at...])
       if let ackDue, ackDue <= now { flushAcks(at: now) }
     }
-    return takeActions()
+    return drainActions()
   }
 
-  private mutating func take(_ frame: ServerFrame, from buffer: [UInt8], at now: UInt64) {
+  private mutating func handle(_ frame: ServerFrame, from buffer: [UInt8], at now: UInt64) {
     switch (frame, phase) {
     case (.goAway(let reason, let retryAfter, let host), _):
       goAway(reason, retryAfter: retryAfter, host: host, at: now)
@@ -84,11 +84,11 @@ extension DeviceCore {
       knownFacts = knownFacts.filter { facts.contains($0.key) }
       actions.append(.event(.factsWanted(facts)))
       reportFacts(at: now)
-    case (.push(let push), .session), (.push(let push), .draining): take(push, from: buffer, at: now)
+    case (.push(let push), .session), (.push(let push), .draining): handle(push, from: buffer, at: now)
     case (.recall(let id), .session), (.recall(let id), .draining): recall(id)
     case (.result(let sequence, let code, let payload), .session),
       (.result(let sequence, let code, let payload), .draining):
-      take(result: sequence, code, payload, at: now)
+      handle(result: sequence, code, payload, at: now)
     default: end(.protocolError, .afterBackOff, at: now)
     }
   }
@@ -127,10 +127,10 @@ extension DeviceCore {
     handled.insert(id)
     acknowledge(id, came: came, at: now)
     if let ackDue, ackDue <= now { flushAcks(at: now) }
-    return takeActions()
+    return drainActions()
   }
 
-  private mutating func take(_ push: PushView, from buffer: [UInt8], at now: UInt64) {
+  private mutating func handle(_ push: PushView, from buffer: [UInt8], at now: UInt64) {
     if handled.contains(push.messageID) {
       // It arrived before, at a time that is no longer known.
       acknowledge(push.messageID, came: nil, at: now)

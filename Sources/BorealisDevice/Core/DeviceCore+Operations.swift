@@ -34,7 +34,7 @@ extension DeviceCore {
       if phase == .session { sendWaiting(at: now) }
       if case .waiting = phase, operation == .logout { end(.stopped, .never, at: now) }
     }
-    return (number, takeActions())
+    return (number, drainActions())
   }
 
   /// Sends a receipt of a push; kept for the next login while there is no session.
@@ -42,7 +42,7 @@ extension DeviceCore {
     if receipts.count >= Self.mostReceipts { receipts.removeFirst() }
     receipts.append(receipt)
     if phase == .session { sendWaiting(at: now) }
-    return takeActions()
+    return drainActions()
   }
 
   /// The state that REGISTER and LOGIN report at the next connection.
@@ -100,7 +100,7 @@ extension DeviceCore {
     for number in tooNew { finish(number, .requestInvalid, at: now) }
   }
 
-  mutating func take(result number: UInt32, _ code: ResultCode, _ payload: [UInt8], at now: UInt64) {
+  mutating func handle(result number: UInt32, _ code: ResultCode, _ payload: [UInt8], at now: UInt64) {
     // A result may come after its operation has timed out.
     guard let pending = operations.first(where: { $0.sequence == number && $0.isSent }) else { return }
     guard let value = try? ResultPayload(payload, answering: pending.operation.type, code: code) else {
@@ -190,7 +190,7 @@ extension DeviceCore {
   public mutating func setFacts(_ facts: [DeviceFact: String], at now: UInt64) -> [DeviceAction] {
     profile.facts.merge(facts) { $1 }
     reportFacts(at: now)
-    return takeActions()
+    return drainActions()
   }
 
   /// Reports what the server asks for and does not know; one report at a time.
@@ -262,7 +262,7 @@ extension DeviceCore {
         end(.goAway(.drain), .atOnce, retryAfter: retryAfter, at: now)
       }
     }
-    return takeActions()
+    return drainActions()
   }
 
   mutating func ping(at now: UInt64) {
@@ -277,7 +277,7 @@ extension DeviceCore {
   public mutating func resumed(at now: UInt64) -> [DeviceAction] {
     clockSince = now &+ 1
     if phase == .session { ping(at: now) }
-    return takeActions()
+    return drainActions()
   }
 
   /// The caller has stopped or resumed reading because the app is slow: an unread PONG is no timeout.

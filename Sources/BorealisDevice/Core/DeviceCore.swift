@@ -64,7 +64,7 @@ public struct DeviceCore: Sendable {
   /// The tokens, besides the ordinary one in REGISTER, that the app has reported in this run.
   var otherTokens: [APNsTokenSlot: DeviceToken] = [:]
   /// The tokens of channels that the app told, in the order in which it did.
-  var channelTokens: [ToldToken] = []
+  var channelTokens: [ReportedToken] = []
   /// Whether they were sent for the current registration.
   var knowsOtherTokens = true
   /// The operations that set up a new registration like the old one.
@@ -126,7 +126,7 @@ public struct DeviceCore: Sendable {
   /// Failures since the last session of a minute or more.
   public var backOffFailures: Int { backOff.failures }
 
-  mutating func takeActions() -> [DeviceAction] {
+  mutating func drainActions() -> [DeviceAction] {
     defer { actions = [] }
     return actions
   }
@@ -137,7 +137,7 @@ extension DeviceCore {
   /// Connects, unless that is in progress.
   public mutating func start(at now: UInt64) -> [DeviceAction] {
     if case .stopped = phase { connect(at: now) }
-    return takeActions()
+    return drainActions()
   }
 
   /// Ends the session and every wait; operations end with 6012. `start` starts again.
@@ -145,7 +145,7 @@ extension DeviceCore {
     if case .stopped = phase { return [] }
     flushAcks(at: now)
     end(.stopped, .never, at: now)
-    return takeActions()
+    return drainActions()
   }
 
   /// The network has changed: does not wait any longer, and asks with a PING whether a session's connection
@@ -156,7 +156,7 @@ extension DeviceCore {
     case .session: ping(at: now)
     default: break
     }
-    return takeActions()
+    return drainActions()
   }
 
   /// The requested connection is ready (with its TLS session, if any).
@@ -175,7 +175,7 @@ extension DeviceCore {
       ClientFrame.register(request).encode(into: &bytes)
     }
     send(bytes, at: now)
-    return takeActions()
+    return drainActions()
   }
 
   /// The connection could not be made, or the peer has ended it; the text, for people, has details.
@@ -188,12 +188,12 @@ extension DeviceCore {
     case .draining(let retryAfter):
       end(.goAway(.drain), .atOnce, retryAfter: retryAfter, isOpen: false, at: now)
     }
-    return takeActions()
+    return drainActions()
   }
 
   /// A registration could not be stored, or these pushes could not be recorded: the app does not have them,
   /// and the server must send them again.
-  public mutating func storageFailed(notTaken ids: [MessageID] = [], at now: UInt64) -> [DeviceAction] {
+  public mutating func storageFailed(notStored ids: [MessageID] = [], at now: UInt64) -> [DeviceAction] {
     for id in ids {
       inHand[id] = nil
       urgent[id] = nil
@@ -206,7 +206,7 @@ extension DeviceCore {
     case .session, .draining: end(.storageFailed, .afterBackOff, at: now)
     default: break
     }
-    return takeActions()
+    return drainActions()
   }
 
   /// As much of a text as fits its field.

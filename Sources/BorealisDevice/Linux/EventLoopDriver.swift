@@ -45,7 +45,7 @@ final class EventLoopDriver: LoopDriver, DeviceDriver {
   func drainMail() {
     for message in mail.drain() {
       switch message {
-      case .device(let message): take(message)
+      case .device(let message): handle(message)
       case .resolved(let key, let attempt, let addresses): link(key)?.resolved(addresses, attempt)
       }
     }

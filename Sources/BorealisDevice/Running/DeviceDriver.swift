@@ -35,7 +35,7 @@ protocol DeviceDriver: AnyObject {
 }
 
 extension DeviceDriver {
-  func take(_ message: HubMessage) {
+  func handle(_ message: HubMessage) {
     switch message {
     case .add(let key, let parts): runners[key] = DeviceRunner(key: key, parts: parts, driver: self)
     case .start(let key): runners[key]?.start()

@@ -40,7 +40,7 @@ extension DeviceRunner {
     }
     dropOldKeys()
     guard core.isLoggedIn else { return }
-    if telling.isDue(at: driver.now) { sendKey() }
+    if keyReporting.isDue(at: driver.now) { sendKey() }
     for key in held.due(at: driver.now) { ask(for: key) }
   }
 
@@ -80,7 +80,7 @@ extension DeviceRunner {
     switch event {
     case .loggedIn:
       dropOldKeys()
-      telling = KeyTelling()
+      keyReporting = KeyReporting()
       sendKey()
       for key in held.due(at: driver.now, isNewSession: true) { ask(for: key) }
     case .recalled(let id): if held.remove(id) { drop(id) }
@@ -93,19 +93,19 @@ extension DeviceRunner {
   /// Sends the key to the server, unless it has it. The first one is made now.
   private func sendKey() {
     guard let kind = core.profile.keyKind, let id = core.identity?.registrationID.text else { return }
-    if keys?.publicKey?.kind != kind, rotate(kind) == nil { return telling.failed(at: driver.now) }
-    guard keys?.isToTell(to: id) == true else { return }
+    if keys?.publicKey?.kind != kind, rotate(kind) == nil { return keyReporting.failed(at: driver.now) }
+    guard keys?.needsReport(to: id) == true else { return }
     sendKey(to: id) { _ in }
   }
 
   private func sendKey(to id: String, _ completion: @escaping (OperationResult) -> Void) {
     guard let key = keys?.publicKey else { return }
-    telling.begun()
+    keyReporting.begun()
     submitOwn(.setKey(DeviceKey(key.kind, key.bytes))) { [weak self] result in
       guard let self else { return completion(result) }
       if result.code != .ok {
-        telling.failed(at: driver.now)
-      } else if keys?.publicKey == key, let records = keys?.noteTold(to: id, at: now) {
+        keyReporting.failed(at: driver.now)
+      } else if keys?.publicKey == key, let records = keys?.noteReported(to: id, at: now) {
         // If the note fails, the server is told once more.
         for record in records { _ = state.store(record) }
       }
@@ -129,7 +129,7 @@ extension DeviceRunner {
     guard keys?.discard(key.id) == true else { return }
     _ = state.drop([key.id])
     // Unless the server knows that one already.
-    if keys?.isToTell(to: id) != true { telling = KeyTelling() }
+    if keys?.needsReport(to: id) != true { keyReporting = KeyReporting() }
   }
 
   /// Makes a new key at the app's request.
@@ -151,11 +151,11 @@ extension DeviceRunner {
   // MARK: Shared keys
 
   private func ask(for id: ContentKeyID) {
-    submitOwn(.getKey(id)) { [weak self] result in self?.take(id, result) }
+    submitOwn(.getKey(id)) { [weak self] result in self?.handle(id, result) }
   }
 
-  private func take(_ id: ContentKeyID, _ result: OperationResult) {
-    if case .key(let sealed) = result.value, let record = keys?.take(id, sealed: sealed) {
+  private func handle(_ id: ContentKeyID, _ result: OperationResult) {
+    if case .key(let sealed) = result.value, let record = keys?.add(id, sealed: sealed) {
       // If it cannot be stored, the next run requests it again.
       _ = state.store(record)
       leaveLate()

@@ -28,7 +28,7 @@ final class DeviceRunner {
   /// Pushes that wait for a key.
   var held = HeldPushes()
   /// Whether the server is to be told the key once more.
-  var telling = KeyTelling()
+  var keyReporting = KeyReporting()
   /// What waits for the library's own operations, of which the app does not hear.
   var ownCompletions: [UInt32: (OperationResult) -> Void] = [:]
   /// The callers that wait for an operation's result, by its number.
@@ -82,10 +82,10 @@ final class DeviceRunner {
 // MARK: - Actions
 extension DeviceRunner {
   func perform(_ actions: [DeviceAction]) {
-    var notTaken: [MessageID] = []
+    var notStored: [MessageID] = []
     let pushes = actions.compactMap { if case .deliver(let push) = $0 { push.messageID } else { nil } }
     // One write for all of them, before the app gets the first.
-    if !pushes.isEmpty, !state.append([.inHand(pushes)]) { notTaken = pushes }
+    if !pushes.isEmpty, !state.append([.inHand(pushes)]) { notStored = pushes }
     for action in actions {
       switch action {
       case .connect(let server): link.connect(to: server)
@@ -99,14 +99,14 @@ extension DeviceRunner {
       case .forgetIdentity: state.store(nil)
       case .storeWishes(let wishes): state.append([.wishes(wishes)])
       case .noteHandled(let id): state.append([.handled([id])])
-      case .deliver(let push): if notTaken.isEmpty { read(push) }
-      case .event(let event): tell(event)
+      case .deliver(let push): if notStored.isEmpty { read(push) }
+      case .event(let event): emit(event)
       }
     }
-    if notTaken.isEmpty {
+    if notStored.isEmpty {
       settle()
     } else {
-      perform(core.storageFailed(notTaken: notTaken, at: driver.now))
+      perform(core.storageFailed(notStored: notStored, at: driver.now))
     }
   }
 
@@ -121,7 +121,7 @@ extension DeviceRunner {
     events.yield(.push(wasShown ? push.afterNotification() : push))
   }
 
-  private func tell(_ event: DeviceEvent) {
+  private func emit(_ event: DeviceEvent) {
     // If it arrives through APNs later, it is not shown.
     if case .recalled(let id) = event, core.profile.platform == .ios { state.settle(id) }
     if case .operationResult(let result) = event {
@@ -143,7 +143,7 @@ extension DeviceRunner {
       core.readingPaused(isPaused, at: driver.now)
       link.settle(isPaused: isPaused)
     }
-    let asked = core.isLoggedIn ? [held.deadline, telling.again] : []
+    let asked = core.isLoggedIn ? [held.deadline, keyReporting.again] : []
     let deadline = ([core.nextDeadline, held.end, nextLate()] + asked).compactMap { $0 }.min()
     driver.schedule(self, deadline)
   }

@@ -22,7 +22,7 @@ struct DeviceKeyRing: Sendable {
   /// Oldest first.
   private(set) var shared: [ContentKey] = []
   /// The registration and the key that the server knows, as one text.
-  private(set) var told = ""
+  private(set) var reported = ""
 
   init() {}
 
@@ -43,7 +43,7 @@ struct DeviceKeyRing: Sendable {
       }
     case .shared(let id, let bytes):
       if let key = ContentKey(id: id, bytes: bytes) { add(key) }
-    case .told(let text): told = text
+    case .reported(let text): reported = text
     case .dropped(let ids): own.removeAll { ids.contains($0.key.publicKey.id) }
     }
   }
@@ -51,7 +51,7 @@ struct DeviceKeyRing: Sendable {
   private func index(of id: ContentKeyID) -> Int? { own.firstIndex { $0.key.publicKey.id == id } }
 
   /// The place of the key that the server knows, nil if it knows none of them.
-  private var toldIndex: Int? { own.lastIndex { told.hasSuffix(" \($0.key.publicKey.id.text)") } }
+  private var reportedIndex: Int? { own.lastIndex { reported.hasSuffix(" \($0.key.publicKey.id.text)") } }
 
   /// The public key.
   var publicKey: DevicePublicKey? { own.last?.key.publicKey }
@@ -70,13 +70,13 @@ struct DeviceKeyRing: Sendable {
   @discardableResult
   mutating func dropOld(at now: Int64) -> [ContentKeyID] {
     var ended: [ContentKeyID] = []
-    while let known = toldIndex, known > 0, own[1].since + Self.oldKeyLife <= now {
+    while let known = reportedIndex, known > 0, own[1].since + Self.oldKeyLife <= now {
       ended.append(own.removeFirst().key.publicKey.id)
     }
     return ended
   }
 
-  /// Takes a key away that the server has refused, unless it is the only one. Returns whether it is gone.
+  /// Removes a key that the server has refused, unless it is the only one. Returns whether it is gone.
   mutating func discard(_ id: ContentKeyID) -> Bool {
     guard own.count > 1, let index = own.lastIndex(where: { $0.key.publicKey.id == id }) else { return false }
     own.remove(at: index)
@@ -85,15 +85,15 @@ struct DeviceKeyRing: Sendable {
 
   /// Records that the server has the last key for a registration: from now on those before it are old.
   /// Returns what to store.
-  mutating func noteTold(to registration: String, at now: Int64) -> [KeyRecord] {
-    let news = (toldIndex.map { $0 + 1 } ?? 0)..<own.count
+  mutating func noteReported(to registration: String, at now: Int64) -> [KeyRecord] {
+    let news = (reportedIndex.map { $0 + 1 } ?? 0)..<own.count
     for index in news { own[index] = Own(key: own[index].key, since: now) }
-    told = Self.mark(registration, publicKey)
-    return own[news].map { .own($0.key.kind, $0.key.bytes, since: $0.since) } + [.told(told)]
+    reported = Self.mark(registration, publicKey)
+    return own[news].map { .own($0.key.kind, $0.key.bytes, since: $0.since) } + [.reported(reported)]
   }
 
   /// Whether the last key must be sent to the server.
-  func isToTell(to registration: String) -> Bool { told != Self.mark(registration, publicKey) }
+  func needsReport(to registration: String) -> Bool { reported != Self.mark(registration, publicKey) }
 
   private static func mark(_ registration: String, _ key: DevicePublicKey?) -> String {
     "\(registration) \(key?.id.text ?? "")"
@@ -101,7 +101,7 @@ struct DeviceKeyRing: Sendable {
 
   /// Adds a shared key from the server, encrypted for one of the device's keys. Nil if it is for none of
   /// them.
-  mutating func take(_ id: ContentKeyID, sealed: [UInt8]) -> KeyRecord? {
+  mutating func add(_ id: ContentKeyID, sealed: [UInt8]) -> KeyRecord? {
     for own in own.reversed() {
       if let bytes = try? own.key.open(sealed), let key = ContentKey(id: id, bytes: bytes) {
         add(key)
@@ -120,7 +120,7 @@ struct DeviceKeyRing: Sendable {
   /// The records to store.
   var records: [KeyRecord] {
     own.map { .own($0.key.kind, $0.key.bytes, since: $0.since) } + shared.map { .shared($0.id, $0.bytes) }
-      + (told.isEmpty ? [] : [.told(told)])
+      + (reported.isEmpty ? [] : [.reported(reported)])
   }
 }
 
@@ -131,7 +131,7 @@ enum KeyRecord: Hashable, Sendable {
   /// A key that the app server shares with the device.
   case shared(ContentKeyID, [UInt8])
   /// The registration and the key that the server knows.
-  case told(String)
+  case reported(String)
   /// Key pairs that are gone.
   case dropped([ContentKeyID])
 }

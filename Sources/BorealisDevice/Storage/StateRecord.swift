@@ -75,7 +75,7 @@ extension StateRecord {
     case .notified: 7
     case .key(.own): 8
     case .key(.shared): 9
-    case .key(.told): 10
+    case .key(.reported): 10
     case .key(.dropped): 11
     }
   }
@@ -107,7 +107,7 @@ extension StateRecord {
     case .key(.shared(let id, let bytes)):
       writer.write(id.rawValue)
       writer.write(bytes: bytes)
-    case .key(.told(let text)): writer.write(bytes: text.utf8)
+    case .key(.reported(let text)): writer.write(bytes: text.utf8)
     case .key(.dropped(let ids)): for id in ids { writer.write(id.rawValue) }
     }
     return writer.bytes
@@ -162,7 +162,7 @@ extension StateRecord {
       guard (1...WireLimits.maxCounted).contains(payload.remaining),
         let text = payload.read(count: payload.remaining).flatMap({ Self.text($0) })
       else { return nil }
-      self = .key(.told(text))
+      self = .key(.reported(text))
     case 11:
       var ids: [ContentKeyID] = []
       while payload.remaining > 0 {

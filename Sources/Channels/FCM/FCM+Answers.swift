@@ -45,7 +45,7 @@ extension FCM {
       return error.blamesToken ? .suspectToken("INVALID_ARGUMENT") : .rejectContent("INVALID_ARGUMENT")
     case 401, 403, 404:
       guard error.status != nil else { return .foreign(answer, text) }
-      return answer.status == 401 ? .refreshAuthOnce(text) : .pauseAndTellOperator(text)
+      return answer.status == 401 ? .refreshAuthOnce(text) : .pauseAndAlertOperator(text)
     case 429:
       return .retryAfter(
         RetrySchedule(firstSeconds: 60), seconds: answer.retryAfter,

@@ -30,13 +30,13 @@ extension Harmony {
 
   /// Push Kit calls a token expired that was signed a moment ago.
   package func refusedAgain(_ reason: String) -> VendorOutcome {
-    reason.contains(" 80200003") ? .wrongClock(reason) : .pauseAndTellOperator(reason)
+    reason.contains(" 80200003") ? .wrongClock(reason) : .pauseAndAlertOperator(reason)
   }
 
   private static func outcome(_ answer: PushKitAnswer) -> VendorOutcome {
     switch answer.code {
     case "80200005": .refreshAuthOnce(answer.text)
-    case "80300036": .pauseAndTellOperator(answer.text)
+    case "80300036": .pauseAndAlertOperator(answer.text)
     // What is wrong with each token stands beside it: alone it says nothing about them.
     case "80300007": .rejectContent("80300007")
     default: answer.outcome

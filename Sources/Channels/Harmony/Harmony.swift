@@ -156,7 +156,7 @@ package struct Harmony: Vendor {
     return post(body, .alert, credential, access)
   }
 
-  /// Takes notifications from the drawer, if the app's client ID is known.
+  /// Removes notifications from the drawer, if the app's client ID is known.
   package func request(
     _ recall: VendorRecall, with credential: HarmonyAccount, access: AccessToken
   ) -> OutgoingRequest? {

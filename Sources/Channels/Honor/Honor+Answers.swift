@@ -16,7 +16,7 @@ extension Honor {
     // One client takes 0 for success.
     case 0 where sent == true: return .accepted
     case 80_200_001, 80_200_003: return .refreshAuthOnce(text)
-    case 80_300_002: return .pauseAndTellOperator(text)
+    case 80_300_002: return .pauseAndAlertOperator(text)
     case 80_300_007: return .dropToken("ExpiredToken")
     case let code? where (80_100_001..<80_200_000).contains(code) || (80_300_000..<80_400_000).contains(code):
       return .rejectContent(String(code))

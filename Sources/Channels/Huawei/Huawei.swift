@@ -138,7 +138,7 @@ package struct Huawei: MakerVendor {
       credential, access)
   }
 
-  /// Takes notifications from the drawer.
+  /// Removes notifications from the drawer.
   package func request(
     _ recall: VendorRecall, with credential: VendorFields, access: AccessToken
   ) -> OutgoingRequest? {

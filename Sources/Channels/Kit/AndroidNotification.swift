@@ -29,7 +29,7 @@ struct AndroidNotification {
     self.init(push.push.content, for: channel, on: platform, app: push.app.name, push: push.id)
   }
 
-  /// Nil if the push that is taken back has none.
+  /// Nil if the push that is recalled has none.
   init?(_ recall: VendorRecall, for channel: ChannelID, on platform: Platform = .android) {
     self.init(recall.content, for: channel, on: platform, app: "", push: recall.push)
   }

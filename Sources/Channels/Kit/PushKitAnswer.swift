@@ -27,7 +27,7 @@ struct PushKitAnswer {
     switch code {
     case "80000000", "80100000": return .accepted
     case "80200001", "80200003": return .refreshAuthOnce(text)
-    case "80300002", "80300037": return .pauseAndTellOperator(text)
+    case "80300002", "80300037": return .pauseAndAlertOperator(text)
     case "80000001", "81000001":
       return .busy(answer, rests: false, text)
     // Parameters, structure, time to live, collapse key, words, size, number of tokens, and groups.

@@ -5,9 +5,9 @@ import Model
 extension Vendor where Credential == VendorFields {
   /// Some services take lists of tokens with commas between them: a token with one would be several, and
   /// nobody's own.
-  package func check(_ token: [UInt8]) -> Result<[UInt8], ToldTokenFault> {
+  package func check(_ token: [UInt8]) -> Result<[UInt8], ReportedTokenFault> {
     token.contains(UInt8(ascii: ","))
-      ? .failure(ToldTokenFault("token must be what the maker's library gave, without a comma"))
+      ? .failure(ReportedTokenFault("token must be what the maker's library gave, without a comma"))
       : .success(token)
   }
   /// Opens what was sealed.

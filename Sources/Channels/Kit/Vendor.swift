@@ -19,8 +19,8 @@ package protocol Vendor: Sendable {
   var serviceIDs: [ServiceID] { get }
   /// The service of a token.
   func service(of token: [UInt8]) -> ServiceID
-  /// Checks a token that a device tells; gives the bytes that are kept.
-  func check(_ token: [UInt8]) -> Result<[UInt8], ToldTokenFault>
+  /// Checks a token that a device reports; returns the bytes that are stored.
+  func check(_ token: [UInt8]) -> Result<[UInt8], ReportedTokenFault>
 
   /// Checks a credential that was handed in; `current` is the app's present one, if it can be opened.
   func read(_ input: CredentialInput, replacing current: Credential?) throws(CredentialProblem)
@@ -78,7 +78,7 @@ extension Vendor {
   /// The only one.
   package func service(of token: [UInt8]) -> ServiceID { .only }
   /// A token of the right form is good.
-  package func check(_ token: [UInt8]) -> Result<[UInt8], ToldTokenFault> { .success(token) }
+  package func check(_ token: [UInt8]) -> Result<[UInt8], ReportedTokenFault> { .success(token) }
   /// There is a notification for Android.
   package func carries(_ content: PushContent) -> Bool { content.isForVendors(on: .android) }
   /// There is nothing to ask.
@@ -92,7 +92,7 @@ extension Vendor {
     VendorAnswer(interpret(answer))
   }
   /// The credential is at fault.
-  package func refusedAgain(_ reason: String) -> VendorOutcome { .pauseAndTellOperator(reason) }
+  package func refusedAgain(_ reason: String) -> VendorOutcome { .pauseAndAlertOperator(reason) }
   /// None.
   package func request(_ recall: VendorRecall, with credential: Credential, access: AccessToken)
     -> OutgoingRequest?
@@ -178,7 +178,7 @@ extension VendorContent {
   package func forgetPreparation() {}
 }
 
-/// A notification that is taken back from devices that may show it.
+/// A notification that is recalled from devices that may show it.
 package struct VendorRecall: Sendable {
   package let push: MessageID
   /// What it says.
@@ -288,7 +288,7 @@ package enum VendorOutcome: Sendable, Equatable {
   /// The service no longer knows what prepared the push: it is prepared again.
   case prepareAgain(String)
   /// The credential may not do this: nothing is sent until somebody has looked.
-  case pauseAndTellOperator(String)
+  case pauseAndAlertOperator(String)
   /// The service does not take the content.
   case rejectContent(String)
 

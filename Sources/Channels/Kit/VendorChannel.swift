@@ -57,7 +57,7 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
   /// Reads the credentials and resumes the pushes of the last run.
   package func start(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
     table.refresh { [self] result in
-      takeOverChanges()
+      applyChanges()
       state.withLock { $0.isStarted = true }
       done(result)
     }
@@ -66,7 +66,7 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
   /// Call once a second.
   package func tick() {
     table.tick()
-    takeOverChanges()
+    applyChanges()
     let (queues, dispatchers) = state.withLock { state in
       state.former.removeAll(where: \.isIdle)
       return (Array(state.queues.values), state.allDispatchers)
@@ -99,20 +99,20 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
   /// Learns what another process has changed.
   package func learnChanges(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
     table.refresh { [self] result in
-      takeOverChanges()
+      applyChanges()
       done(result)
     }
   }
 
   /// Brings queues up to date with the credentials.
-  func takeOverChanges() {
+  func applyChanges() {
     // Until then it is unknown whether an app has none.
     guard table.isKnown else { return }
-    changes.takeInTurn { changed in
+    changes.drainInTurn { changed in
       var apps = changed
       let known = state.withLock { Set($0.queues.keys) }
       for app in parts.router.apps.all where !known.contains(app.id) { apps.insert(app.id) }
-      for app in parts.router.apps.loaded(apps, brought: takeOverChanges) { update(app) }
+      for app in parts.router.apps.loaded(apps, brought: applyChanges) { update(app) }
     }
   }
 
@@ -187,7 +187,7 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
 
   private func pause(_ id: String, of app: App, _ reason: String) {
     table.pause(id, of: app.id, reason)
-    takeOverChanges()
+    applyChanges()
   }
 
   /// Those that use an app's credential, by the numbers of their services.
@@ -258,8 +258,8 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
   /// Longer than any ID: a message must not grow after the check.
   private static var longestID: MessageID { MessageID(9_999_999_999_999_999) }
 
-  /// Checks a token that a device tells.
-  package func check(_ token: [UInt8], in slot: TokenSlot) -> Result<[UInt8], ToldTokenFault> {
+  /// Checks a token that a device reports.
+  package func check(_ token: [UInt8], in slot: TokenSlot) -> Result<[UInt8], ReportedTokenFault> {
     vendor.check(token)
   }
 
@@ -342,12 +342,12 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
     known(app)?.withdraw(id) ?? 0
   }
 
-  /// Takes the notification of a push back from all devices that got it.
+  /// Recalls the notification of a push from all devices that got it.
   package func recall(_ id: MessageID, of app: App, audience: NumberSet) {
     recalls.add(id, of: app, canSend: maySend(app))
   }
 
-  /// Takes it back where its replacement comes another way, or has another number on the device.
+  /// Recalls it where its replacement comes another way, or has another number on the device.
   package func overridden(_ id: MessageID, of app: App, own: NumberSet, here: NumberSet) {
     guard !own.isEmpty || !here.isEmpty else { return }
     recalls.add(id, of: app, from: own, replaced: here, canSend: maySend(app))

@@ -14,13 +14,13 @@ extension Meizu {
     // Requests come too fast; of a device the same number means something else.
     case 110_010: return .busy(answer, rests: true, text)
     // The signature, the app ID and key, the list of apps that may not send.
-    case 1006, 110_000, 110_001, 110_009, 110_031, 110_033: return .pauseAndTellOperator(text)
+    case 1006, 110_000, 110_001, 110_009, 110_031, 110_033: return .pauseAndAlertOperator(text)
     case 110_019, 110_051: return .stopUntilQuotaReset(text)
     // Parameters, limits of a task, passthrough.
     case let code? where [1005, 110_004, 110_032, 110_053].contains(code): return .rejectContent(String(code))
     // A push with a code that is not listed waits, and the operator sees the code.
     default:
-      return .ofStatus(answer, text, isOwn: reply.code != nil, unauthorized: .pauseAndTellOperator(text))
+      return .ofStatus(answer, text, isOwn: reply.code != nil, unauthorized: .pauseAndAlertOperator(text))
     }
   }
 

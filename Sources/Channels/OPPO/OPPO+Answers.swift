@@ -54,7 +54,7 @@ extension OPPO {
     // The timestamp is too far from OPPO's.
     case 19: .wrongClock(text)
     // App key, signature, timestamp; the address of the server, the app's permission.
-    case 14, 15, 16, 17, 18, 26, 27, 28, 30: .pauseAndTellOperator(text)
+    case 14, 15, 16, 17, 18, 26, 27, 28, 30: .pauseAndAlertOperator(text)
     // OPPO has the message already.
     case 32: .accepted
     case 33: .stopUntilQuotaReset(text)

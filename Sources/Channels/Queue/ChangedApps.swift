@@ -12,9 +12,9 @@ package final class ChangedApps: Sendable {
   /// Notes an app.
   package func add(_ app: AppID) { _ = apps.withLock { $0.insert(app) } }
 
-  /// Hands out the apps noted so far, to one thread after the other: what is read last of an app's
-  /// credentials counts.
-  package func takeInTurn(_ update: (Set<AppID>) -> Void) {
+  /// Removes the apps noted so far and passes them to `update`, on one thread after the other: what is read
+  /// last of an app's credentials counts.
+  package func drainInTurn(_ update: (Set<AppID>) -> Void) {
     inTurn {
       let taken = apps.withLock { apps in
         defer { apps = [] }

@@ -25,7 +25,7 @@ extension ChannelQueue {
   /// Starts the steps that can be done now.
   func advance() {
     let (failed, goingOn, steps) = state.withLock { state in
-      (state.isHeldUp ? [:] : state.failed.take(), state.failed.goingOn, state.nextSteps())
+      (state.isHeldUp ? [:] : state.failed.beginStoring(), state.failed.goingOn, state.nextSteps())
     }
     // Before their ends are saved, so that a crash in between repeats requests and loses nothing.
     for (id, numbers) in failed {
@@ -86,7 +86,7 @@ extension ChannelQueue {
       .mapValues { $0.map(\.row.number).sorted() }
     store.write(of: id) { transaction throws(StorageError) in
       for (leg, numbers) in byLeg {
-        _ = try transaction.channelQueue.take(leg.key.push, app: id, leg.slot, for: numbers, .unchanged)
+        _ = try transaction.channelQueue.claim(leg.key.push, app: id, leg.slot, for: numbers, .unchanged)
       }
     } completion: { [self] result in
       let targets = state.withLock { state in
@@ -146,7 +146,7 @@ extension ChannelQueue {
         state.isHeldUp = true
         return [any ServiceTarget]()
       }
-      for (part, rows) in zip(batch.parts, rows) { state.take(part, rows, readAt: batch.readAt) }
+      for (part, rows) in zip(batch.parts, rows) { state.apply(part, rows, readAt: batch.readAt) }
       return state.targetsWithWork
     }
     for target in targets { target.wake() }

@@ -206,15 +206,15 @@ package final class ChannelQueue: Sendable {
 
   // MARK: Requests and answers
 
-  /// At most this many deliveries to a service, to be sent now with `authorization`; of at most so many
-  /// contents, for channels whose requests bring one to several devices.
-  package func take(
+  /// Removes at most this many deliveries to a service, to be sent now with `authorization`; of at most so
+  /// many contents, for channels whose requests bring one to several devices.
+  package func popOutgoing(
     _ service: ServiceID, upTo count: Int, ofContents most: Int = .max,
     authorization: (any AnyObject & Sendable)? = nil
   ) -> [Outgoing] {
     let now = time.now()
     let taken = state.withLock { state in
-      state.take(
+      state.popOutgoing(
         service, upTo: count, ofContents: most, authorization: authorization, app: app.id, at: now)
     }
     advance()
@@ -225,7 +225,7 @@ package final class ChannelQueue: Sendable {
   /// is called for each known one, with its index in `results`, under the queue's lock: it must not call the
   /// queue.
   package func complete(
-    _ results: [(tag: UInt64, isTaken: Bool)], judge: (Int, inout CompletedRequest) -> DeliveryVerdict
+    _ results: [(tag: UInt64, isAccepted: Bool)], judge: (Int, inout CompletedRequest) -> DeliveryVerdict
   ) {
     let now = time.now()
     let woken = state.withLock { state in
@@ -234,7 +234,8 @@ package final class ChannelQueue: Sendable {
       let services = Set(state.targets.keys)
       for (index, result) in results.enumerated() {
         guard
-          var completed = state.complete(RequestTag(rawValue: result.tag), isTaken: result.isTaken, services)
+          var completed = state.complete(
+            RequestTag(rawValue: result.tag), isAccepted: result.isAccepted, services)
         else {
           continue
         }

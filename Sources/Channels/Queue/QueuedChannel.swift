@@ -9,7 +9,7 @@ package protocol QueuedChannel: ServiceChannel {
 
 /// What the queue does.
 extension QueuedChannel {
-  /// Takes a push that was committed.
+  /// Queues a push that was committed.
   package func deliver(_ push: ChannelPush) { queue(of: push.app).deliver(push) }
 
   /// Devices that have not acknowledged a push in time get it over the channel.

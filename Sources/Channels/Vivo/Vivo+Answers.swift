@@ -77,8 +77,8 @@ extension Vivo {
     // Tokens of access were asked for too often.
     case 10_093, 10_250: return .busy(answer, rests: true, text)
     // App ID, key, signature, timestamp.
-    case 10_094: return .pauseAndTellOperator(text)
-    case let code? where (10_200...10_206).contains(code): return .pauseAndTellOperator(text)
+    case 10_094: return .pauseAndAlertOperator(text)
+    case let code? where (10_200...10_206).contains(code): return .pauseAndAlertOperator(text)
     // The timestamp is too far from vivo's.
     case 10_207: return .wrongClock(text)
     case 10_302: return .dropToken("10302")

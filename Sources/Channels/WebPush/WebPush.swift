@@ -42,17 +42,17 @@ package struct WebPush: Vendor {
     return String(decoding: subscription.token, as: UTF8.self)
   }
 
-  /// Takes subscriptions to known push services.
-  package func check(_ token: [UInt8]) -> Result<[UInt8], ToldTokenFault> {
+  /// Accepts subscriptions to known push services.
+  package func check(_ token: [UInt8]) -> Result<[UInt8], ReportedTokenFault> {
     guard let subscription = WebPushSubscription(token) else {
       return .failure(
-        ToldTokenFault("token must be a subscription: JSON with endpoint, keys.p256dh and keys.auth"))
+        ReportedTokenFault("token must be a subscription: JSON with endpoint, keys.p256dh and keys.auth"))
     }
     guard services.service(of: subscription.address) != nil else {
-      return .failure(ToldTokenFault("the endpoint is not at a push service that this server sends to"))
+      return .failure(ReportedTokenFault("the endpoint is not at a push service that this server sends to"))
     }
     guard subscription.isUsable else {
-      return .failure(ToldTokenFault("keys.p256dh is not a point on P-256"))
+      return .failure(ReportedTokenFault("keys.p256dh is not a point on P-256"))
     }
     return .success(subscription.token)
   }
@@ -157,7 +157,7 @@ package struct WebPush: Vendor {
     }
     let proof = credential.authorization(
       for: subscription.address.origin, access: access, at: time.now())
-    guard let proof else { return .ended(.pauseAndTellOperator("the key cannot sign")) }
+    guard let proof else { return .ended(.pauseAndAlertOperator("the key cannot sign")) }
     let fields = [
       "TTL: \(target.secondsToLive)", "Content-Encoding: aes128gcm", "Authorization: \(proof)",
     ]

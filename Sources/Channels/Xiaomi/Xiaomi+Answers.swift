@@ -17,8 +17,8 @@ extension Xiaomi {
     case 10_022, 10_023, 10_024, 10_027: return .busy(answer, rests: true, text)
     // Permission, secret or package.
     case 10_005, 10_014, 10_026, 10_031, 10_036, 21_301, 21_302, 21_305, 22_022:
-      return .pauseAndTellOperator(text)
-    case let code? where (22_000...22_008).contains(code): return .pauseAndTellOperator(text)
+      return .pauseAndAlertOperator(text)
+    case let code? where (22_000...22_008).contains(code): return .pauseAndAlertOperator(text)
     case let code? where [20_301, 66_108].contains(code): return .dropToken(String(code))
     // The day's notifications are used up.
     case 10_034, 200_001: return .stopUntilQuotaReset(text)
@@ -26,7 +26,7 @@ extension Xiaomi {
     case let code? where [10_008, 10_012, 10_016, 10_017, 10_018].contains(code):
       return .rejectContent(String(code))
     default:
-      return .ofStatus(answer, text, isOwn: reply.code != nil, unauthorized: .pauseAndTellOperator(text))
+      return .ofStatus(answer, text, isOwn: reply.code != nil, unauthorized: .pauseAndAlertOperator(text))
     }
   }
 

@@ -92,7 +92,7 @@ package struct Xiaomi: MakerVendor {
     }
   }
 
-  /// Takes notifications from the drawer, by the number that they have there.
+  /// Removes notifications from the drawer, by the number that they have there.
   package func request(
     _ recall: VendorRecall, with credential: VendorFields, access: AccessToken
   ) -> OutgoingRequest? {

@@ -49,8 +49,8 @@ package protocol Bus: AnyObject, Sendable {
   /// counts as lost. Called from one thread.
   @discardableResult
   func publish(_ frame: [UInt8], to target: BusTarget) -> Bool
-  /// The frames and events that have come since the last call, each in order.
-  func take() -> (frames: [[UInt8]], events: [BusEvent])
+  /// Removes and returns the frames and events since the last call, each in order.
+  func drain() -> (frames: [[UInt8]], events: [BusEvent])
   /// What it has met.
   var counts: BusCounts { get }
   /// Ends the connection. Nothing comes any more.

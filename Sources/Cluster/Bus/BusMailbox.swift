@@ -62,8 +62,8 @@ package final class BusMailbox: Sendable {
     if isFirst { wake() }
   }
 
-  /// Takes everything.
-  package func take() -> (frames: [[UInt8]], events: [BusEvent]) {
+  /// Removes and returns everything.
+  package func drain() -> (frames: [[UInt8]], events: [BusEvent]) {
     state.withLock { state in
       defer {
         state.frames = []
@@ -81,7 +81,7 @@ package final class BusMailbox: Sendable {
     state.withLock { ($0.received, $0.dropped) }
   }
 
-  /// Takes nothing any more.
+  /// Accepts nothing any more.
   package func close() {
     state.withLock { $0 = State(received: $0.received, dropped: $0.dropped, isClosed: true) }
   }

@@ -64,7 +64,7 @@ package final class NATSBus: Bus {
   @discardableResult
   package func publish(_ frame: [UInt8], to target: BusTarget) -> Bool {
     let subject = Self.subject(target, cluster)
-    let (isTaken, isFirst) = outbox.withLock { outbox in
+    let (isAccepted, isFirst) = outbox.withLock { outbox in
       guard !outbox.isClosed, frame.count <= ClusterLimits.maxSealedFrame,
         outbox.bytes + frame.count <= Self.mostWaiting
       else {
@@ -76,11 +76,11 @@ package final class NATSBus: Bus {
       return (true, outbox.waiting.count == 1)
     }
     if isFirst { work.signal() }
-    return isTaken
+    return isAccepted
   }
 
-  /// The frames and events that have come.
-  package func take() -> (frames: [[UInt8]], events: [BusEvent]) { inbox.take() }
+  /// Removes and returns the frames and events that were received.
+  package func drain() -> (frames: [[UInt8]], events: [BusEvent]) { inbox.drain() }
 
   /// What it has met.
   package var counts: BusCounts {

@@ -10,7 +10,7 @@ package final class FrameSealing: Sendable {
   private struct State: Sendable {
     var seal: FrameSeal
     var seals = false
-    var takesPlain = true
+    var acceptsPlain = true
     /// Since when all nodes open sealed frames; nil if one does not.
     var since: UInt64?
     /// Whether it was ever said which nodes there are.
@@ -47,7 +47,7 @@ package final class FrameSealing: Sendable {
       state.since = allOpen ? state.since ?? start : nil
       state.isFollowing = true
       state.seals = allOpen
-      state.takesPlain = state.since.map { now < $0 + Self.agreement } ?? true
+      state.acceptsPlain = state.since.map { now < $0 + Self.agreement } ?? true
     }
   }
 
@@ -63,7 +63,7 @@ package final class FrameSealing: Sendable {
         return try state.seal.open(frame)
       } catch {
         switch error {
-        case .plain: return state.takesPlain ? frame : nil
+        case .plain: return state.acceptsPlain ? frame : nil
         case .forged: return nil
         case .unknownKey: break
         }
@@ -93,9 +93,9 @@ package final class SealedBus: Bus {
     inner.publish(sealing.seal(frame), to: target)
   }
 
-  /// What has come and was sealed by a node.
-  package func take() -> (frames: [[UInt8]], events: [BusEvent]) {
-    let (frames, events) = inner.take()
+  /// Removes and returns the received frames that were sealed by a node, and the events.
+  package func drain() -> (frames: [[UInt8]], events: [BusEvent]) {
+    let (frames, events) = inner.drain()
     let opened = frames.compactMap { sealing.open($0) }
     let count = UInt64(frames.count - opened.count)
     guard count > 0 else { return (opened, events) }

@@ -53,7 +53,7 @@ extension AcknowledgementBatch {
     func age(_ place: Int) -> UInt32 {
       UInt32(clamping: now.milliseconds - arrivals[place].at.milliseconds)
     }
-    func told(_ place: Int) -> AckBatch.Arrival {
+    func arrival(_ place: Int) -> AckBatch.Arrival {
       AckBatch.Arrival(arrivals[place].id, age: age(place), isExact: arrivals[place].isExact)
     }
     guard inGroups else {
@@ -61,7 +61,7 @@ extension AcknowledgementBatch {
         batch: batch,
         senders: senders.map { sender in
           AckBatch.Sender(
-            sender.number, newestWhileAway: sender.newestWhileAway, arrivals: sender.places.map(told))
+            sender.number, newestWhileAway: sender.newestWhileAway, arrivals: sender.places.map(arrival))
         })
     }
     let kinds = kindsOfArrivals()
@@ -73,7 +73,7 @@ extension AcknowledgementBatch {
         if kinds.all[kinds.ofPlace[place]].count >= Self.leastInGroup {
           groups[kinds.ofPlace[place]].append((sender.number, place))
         } else {
-          left.append(told(place))
+          left.append(arrival(place))
         }
       }
       guard !left.isEmpty else { continue }

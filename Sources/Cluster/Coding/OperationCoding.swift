@@ -15,7 +15,7 @@ enum OperationCoding {
     case checkTag
     case setBadge
     case setToken
-    case tellToken
+    case reportToken
     case setKey
     case readKey
     case setFacts
@@ -49,8 +49,8 @@ enum OperationCoding {
     case .setToken(let token):
       begin(.setToken)
       write(token, &writer)
-    case .tellToken(let told):
-      begin(.tellToken)
+    case .reportToken(let told):
+      begin(.reportToken)
       writer.write(texts: [told.channel, told.kind, told.name, told.service, told.token])
     case .setKey(let kind, let key):
       begin(.setKey)
@@ -94,10 +94,10 @@ enum OperationCoding {
     case .checkTag: return reader.text().map { .checkTag($0) }
     case .setBadge: return reader.read(Int64.self).map { .setBadge($0) }
     case .setToken: return token(&reader).map { .setToken($0) }
-    case .tellToken:
+    case .reportToken:
       guard let texts = reader.texts(), texts.count == 5 else { return nil }
-      return .tellToken(
-        ToldToken(
+      return .reportToken(
+        ReportedToken(
           channel: texts[0], kind: texts[1], name: texts[2], service: texts[3], token: texts[4]))
     case .setKey:
       guard let kind = reader.read(UInt8.self).flatMap(DeviceKeyKind.init),

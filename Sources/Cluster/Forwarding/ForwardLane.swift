@@ -69,8 +69,8 @@ final class ForwardLane {
     return job
   }
 
-  /// Takes the requests out that are not for this home any more.
-  func takeOthers(_ belongs: (ForwardJob) -> Bool) -> [ForwardJob] {
+  /// Removes and returns the requests that are not for this home any more.
+  func removeOthers(_ belongs: (ForwardJob) -> Bool) -> [ForwardJob] {
     let waiting = queue[queueStart...]
     let others = waiting.filter { !belongs($0) }
     guard !others.isEmpty else { return [] }

@@ -65,9 +65,9 @@ extension ForwardingLoop {
 
   // MARK: Sending
 
-  /// A connection that is ready for a request. Those that the home has closed meanwhile are found out before
-  /// anything is sent.
-  func takeIdle(of lane: ForwardLane) -> ForwardConnection? {
+  /// Removes and returns a connection that is ready for a request. Those that the home has closed meanwhile
+  /// are found out before anything is sent.
+  func popIdle(of lane: ForwardLane) -> ForwardConnection? {
     guard lane.pausedUntil <= loop.now else { return nil }
     while let connection = lane.idle.popLast() {
       switch connection.connection.read(into: &buffer) {
@@ -185,7 +185,7 @@ extension ForwardingLoop {
     for _ in 0..<16 {
       switch connection.connection.read(into: &buffer) {
       case .bytes(let count):
-        take(count, from: connection)
+        receive(count, from: connection)
         guard connection.token != nil, connection.connection.hasUnread else { return }
       case .nothing: return
       case .ended: return end(connection)
@@ -197,7 +197,7 @@ extension ForwardingLoop {
     if connection.connection.hasUnread { again.append(connection) }
   }
 
-  private func take(_ count: Int, from connection: ForwardConnection) {
+  private func receive(_ count: Int, from connection: ForwardConnection) {
     guard connection.isAccepted else {
       return accept(connection, connection.parser.consume(buffer.span.extracting(0..<count)).event)
     }

@@ -104,7 +104,7 @@ package final class ForwardingLoop: LoopDriver {
 
   private func start(_ job: ForwardJob) {
     let lane = lane(of: job)
-    if lane.count == 0, let connection = takeIdle(of: lane) { return send(job, over: connection) }
+    if lane.count == 0, let connection = popIdle(of: lane) { return send(job, over: connection) }
     // It waits, behind those that do.
     guard forwarder.hold(job) else { return forwarder.refuse(job) }
     forwarder.metrics.waits.add()
@@ -144,7 +144,7 @@ package final class ForwardingLoop: LoopDriver {
   /// Whether requests still go where a connection does.
   func isCurrent(_ lane: ForwardLane) -> Bool { lanes[lane.home] === lane }
 
-  private func takeFirst(of lane: ForwardLane) -> ForwardJob? {
+  private func popFirst(of lane: ForwardLane) -> ForwardJob? {
     let job = lane.popFirst()
     if let job { forwarder.release(job) }
     return job
@@ -154,11 +154,11 @@ package final class ForwardingLoop: LoopDriver {
   func pump(_ lane: ForwardLane) {
     guard lane.count > 0 else { return }
     if lane.home == .here || !isDivided, let handlers = local() {
-      while let job = takeFirst(of: lane) { job.serve(handlers) }
+      while let job = popFirst(of: lane) { job.serve(handlers) }
       return
     }
-    while lane.count > 0, let connection = takeIdle(of: lane) {
-      if let job = takeFirst(of: lane) { send(job, over: connection) }
+    while lane.count > 0, let connection = popIdle(of: lane) {
+      if let job = popFirst(of: lane) { send(job, over: connection) }
     }
     while lane.wantsConnection(at: loop.now), makePlace(for: lane), open(lane) {}
     wakeInTime(lane)
@@ -178,7 +178,7 @@ package final class ForwardingLoop: LoopDriver {
   /// that were put back, which come first.
   private func expire() {
     for lane in lanes.values {
-      while let first = lane.first, first.deadline <= loop.now, let job = takeFirst(of: lane) {
+      while let first = lane.first, first.deadline <= loop.now, let job = popFirst(of: lane) {
         forwarder.refuse(job)
       }
     }
@@ -203,7 +203,7 @@ package final class ForwardingLoop: LoopDriver {
     deferred = []
     // Nobody has asked yet which apps requests name.
     let divides = new.homes.isDivided && !before.homes.isDivided
-    for lane in lanes.values { moved += lane.takeOthers { !divides && new.homes[$0.app] == lane.home } }
+    for lane in lanes.values { moved += lane.removeOthers { !divides && new.homes[$0.app] == lane.home } }
     let nodes = new.homes.nodes
     places.homes = nodes.count
     for (home, lane) in lanes {
@@ -245,7 +245,7 @@ package final class ForwardingLoop: LoopDriver {
   /// The process has stood still: the clients of requests that wait may have given up, and asked for
   /// something else elsewhere.
   package func stoodStill() {
-    let waiting = deferred.map(\.job) + lanes.values.flatMap { $0.takeOthers { _ in false } }
+    let waiting = deferred.map(\.job) + lanes.values.flatMap { $0.removeOthers { _ in false } }
     deferred = []
     for job in waiting {
       forwarder.release(job)

@@ -56,7 +56,7 @@ package final class NodeProbe: LoopDriver {
       fail(question, question.connection.stage == .open ? "no answer in time" : "no connection in time")
     }
     table.keep(nodes.keys, at: now)
-    for number in table.takeDue(at: now) {
+    for number in table.popDue(at: now) {
       if let node = nodes[number] { ask(number, node) }
     }
     reach.note(table.reached(at: now), table.problems(at: now))
@@ -146,7 +146,7 @@ package final class NodeProbe: LoopDriver {
   private func receive(_ question: Question) {
     for _ in 0..<4 {
       switch question.connection.read(into: &buffer) {
-      case .bytes(let count): take(count, question)
+      case .bytes(let count): receive(count, question)
       case .nothing: return
       case .ended:
         return fail(question, "it closes the connection: it may not accept this node's certificate")
@@ -156,7 +156,7 @@ package final class NodeProbe: LoopDriver {
     }
   }
 
-  private func take(_ count: Int, _ question: Question) {
+  private func receive(_ count: Int, _ question: Question) {
     guard let sent = question.sentAt else { return fail(question, "it sent an unexpected answer") }
     switch question.parser.consume(buffer.span.extracting(0..<count)).event {
     case .needMore: break

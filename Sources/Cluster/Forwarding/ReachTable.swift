@@ -33,8 +33,8 @@ struct ReachTable {
     for node in nodes { peers[node] = known[node] ?? Peer(since: now) }
   }
 
-  /// The nodes that are to be asked now.
-  mutating func takeDue(at now: UInt64) -> [Int64] {
+  /// Returns the nodes that are to be asked now, and schedules the next time.
+  mutating func popDue(at now: UInt64) -> [Int64] {
     let due = peers.filter { $0.value.due <= now }.keys.sorted()
     // A little less: turns are about as far apart.
     let next = now + interval - 100_000_000

@@ -51,10 +51,10 @@ struct GatewayPeer: Sendable {
   var suspects: [AppID: Set<UInt32>] = [:]
 
   /// Whether devices of an app may be connected there.
-  func mayHaveSessions(of app: AppID) -> Bool { table.knows(app) || !hasTold(app) }
+  func mayHaveSessions(of app: AppID) -> Bool { table.knows(app) || !hasReported(app) }
 
-  /// Whether it has told all its sessions of an app.
-  func hasTold(_ app: AppID) -> Bool {
+  /// Whether it has reported all its sessions of an app.
+  func hasReported(_ app: AppID) -> Bool {
     !questions.values.contains { $0.app == app || $0.app == .none }
   }
 
@@ -115,7 +115,7 @@ struct GatewayPeer: Sendable {
 
   /// An app has another home; what is kept of it here is that one's.
   mutating func forget(_ app: AppID) {
-    _ = table.take(app)
+    _ = table.removeAll(of: app)
     logins = logins.filter { $0.value.app != app }
     pulls = pulls.filter { $0.value.session.app != app }
     for (sequence, request) in requests {

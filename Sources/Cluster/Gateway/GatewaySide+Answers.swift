@@ -4,25 +4,25 @@ import Model
 
 /// What the home says to a gateway.
 extension GatewaySide {
-  /// Takes a message of a home that it follows, which was on its way for a while.
-  mutating func take(
+  /// Handles a message of a home that it follows, which was on its way for a while.
+  mutating func handle(
     _ entry: ClusterEntry, from peer: Incarnation, age: UInt64, _ node: inout ClusterNode, now: UInt64
   ) {
     guard homes[entry.app] == FollowedHome(incarnation: peer, epoch: entry.epoch) else { return }
     let app = entry.app
     let isLate = age > PushCoding.longestWay
     switch entry.message {
-    case .loginResult(let result): take(result, app, &node, now: now)
-    case .stateTaken(let taken):
-      tell(taken.handle) { .stateTaken($0, newest: taken.newest) }
+    case .loginResult(let result): handle(result, app, &node, now: now)
+    case .stateApplied(let taken):
+      sendToSession(at: taken.handle) { .stateApplied($0, newest: taken.newest) }
     case .stored(let stored):
       for batch in stored.batches {
         guard requests.confirm(.acks(app, batch: batch)),
           let kept = batches.removeValue(forKey: batch)
         else { continue }
-        tellStored(kept.locations)
+        reportStored(kept.locations)
       }
-    case .result(let result): take(result, &node, now: now)
+    case .result(let result): handle(result, &node, now: now)
     case .pushOne where isLate || replays.isOpen(app), .pushMany where isLate || replays.isOpen(app):
       // Sessions may lack something before it: they ask for both.
       local.sendToAll(.missed(app))
@@ -39,38 +39,38 @@ extension GatewaySide {
       local.sendToAll(.broadcast(live, targets: targets))
     case .late where isLate: break  // The home says it again.
     case .late(let push):
-      send(app, .lateTaken(LateConfirmation(counter: push.counter)), &node, now: now)
+      send(app, .lateReceived(LateConfirmation(counter: push.counter)), &node, now: now)
       guard late.insert(LateKey(home: peer, counter: push.counter)),
         !recalled.contains(RecallKey(app: app, id: push.id)),
         let content = PushCoding.decode(push.content)
       else { return }
       deliver(
         LivePush(app: app, id: push.id, push: content, isLate: true, mayOvertake: true), push.handles)
-    case .pulled(let answer): take(answer, isLate: isLate)
-    case .waiting(let result): tell(result.handle) { .waiting($0, count: Int(result.count)) }
-    case .recall(let recall): take(recall, app, &node, now: now)
+    case .pulled(let answer): handle(answer, isLate: isLate)
+    case .waiting(let result): sendToSession(at: result.handle) { .waiting($0, count: Int(result.count)) }
+    case .recall(let recall): handle(recall, app, &node, now: now)
     case .factsWanted(let wanted): local.sendToAll(.factsWanted(app, wanted.facts))
     case .endSession(let ending): end(ending, app, &node, now: now)
     case .replayed(let end):
-      replays.take(end, of: app)
+      replays.handle(end, of: app)
       local.sendToAll(.missed(app))
     case .wantSessions(let wanted): list(wanted, of: app, &node, now: now)
     default: break
     }
   }
 
-  private func tell(_ handle: Handle, _ message: (Location) -> HomeMessage) {
+  private func sendToSession(at handle: Handle, _ message: (Location) -> HomeMessage) {
     guard handle.incarnation == own else { return }
     local.send(message(Location(handle)), to: handle.loop)
   }
 
   private func deliver(_ push: LivePush, _ handles: [Handle]) {
     for handle in handles {
-      tell(handle) { .push(push, table[$0]?.number ?? RegistrationNumber(0), $0) }
+      sendToSession(at: handle) { .push(push, table[$0]?.number ?? RegistrationNumber(0), $0) }
     }
   }
 
-  private mutating func take(
+  private mutating func handle(
     _ result: SessionLoginResult, _ app: AppID, _ node: inout ClusterNode, now: UInt64
   ) {
     guard result.handle.incarnation == own else { return }
@@ -105,7 +105,7 @@ extension GatewaySide {
     }
   }
 
-  private mutating func take(_ result: DeviceResult, _ node: inout ClusterNode, now: UInt64) {
+  private mutating func handle(_ result: DeviceResult, _ node: inout ClusterNode, now: UInt64) {
     guard result.handle.incarnation == own else { return }
     let isAwaited = requests.confirm(.device(result.handle, sequence: result.sequence))
     guard requests.confirm(.receipts(result.handle, sequence: result.sequence)) || isAwaited else {
@@ -117,7 +117,7 @@ extension GatewaySide {
     local.send(answer.message, to: answer.loop)
   }
 
-  private mutating func take(_ answer: PulledPart, isLate: Bool) {
+  private mutating func handle(_ answer: PulledPart, isLate: Bool) {
     let location = Location(answer.handle)
     guard answer.handle.incarnation == own, let asked = pulls[location], asked.after == answer.after
     else {
@@ -129,7 +129,7 @@ extension GatewaySide {
     local.send(.pulled(location, pushes), to: location.loop)
   }
 
-  private mutating func take(
+  private mutating func handle(
     _ recall: PushRecall, _ app: AppID, _ node: inout ClusterNode, now: UInt64
   ) {
     send(app, .recalled(RecallConfirmation(id: recall.id)), &node, now: now)
@@ -147,7 +147,7 @@ extension GatewaySide {
     guard table[Location(ending.handle)] != nil else {
       return send(app, .close(SessionClose(ending.handle)), &node, now: now)
     }
-    tell(ending.handle) { .endSession($0, OperationCoding.reason(ending.reason)) }
+    sendToSession(at: ending.handle) { .endSession($0, OperationCoding.reason(ending.reason)) }
   }
 }
 

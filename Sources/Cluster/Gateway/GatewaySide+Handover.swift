@@ -13,7 +13,7 @@ extension GatewaySide {
       batches[batch] = nil
     }
     let (homes, asks) = (homes, asks)
-    let all = requests.takeAll(now: time.sinceBoot()) { app == nil || homes.app(of: $0, asks) == app }
+    let all = requests.restartAll(now: time.sinceBoot()) { app == nil || homes.app(of: $0, asks) == app }
     for request in all {
       if let message = request.local(logins, asks) { messages.append(message) }
       requests.confirm(request.key)
@@ -24,7 +24,7 @@ extension GatewaySide {
       messages.append(.login(login))
       _ = endLogin(at: login.location)
     }
-    if let app { _ = table.take(app) } else { table = SessionTable() }
+    if let app { _ = table.removeAll(of: app) } else { table = SessionTable() }
     return messages
   }
 
@@ -42,7 +42,7 @@ extension GatewaySide {
 
   /// This node has another name: what names its sessions is given up, and the devices try again.
   mutating func rejoin(as incarnation: Incarnation) {
-    for request in requests.takeAll(now: time.sinceBoot()) {
+    for request in requests.restartAll(now: time.sinceBoot()) {
       if case .acks = request.key { continue }
       requests.confirm(request.key)
     }

@@ -55,7 +55,7 @@ struct GatewaySide: Sendable {
 
   // MARK: To the home
 
-  func handle(_ location: Location) -> Handle { Handle(location, of: own) }
+  func handle(of location: Location) -> Handle { Handle(location, of: own) }
 
   func send(_ app: AppID, _ message: ClusterMessage, _ node: inout ClusterNode, now: UInt64) {
     guard let home = homes[app] else { return }
@@ -75,18 +75,18 @@ struct GatewaySide: Sendable {
     return true
   }
 
-  /// Takes messages of a loop.
-  mutating func take(_ messages: [GatewayMessage], _ node: inout ClusterNode, now: UInt64) {
-    for message in messages { take(message, &node, now: now) }
+  /// Handles messages of a loop.
+  mutating func handle(_ messages: [GatewayMessage], _ node: inout ClusterNode, now: UInt64) {
+    for message in messages { handle(message, &node, now: now) }
   }
 
-  private mutating func take(_ message: GatewayMessage, _ node: inout ClusterNode, now: UInt64) {
+  private mutating func handle(_ message: GatewayMessage, _ node: inout ClusterNode, now: UInt64) {
     switch message {
-    case .login(let login): take(login, &node, now: now)
+    case .login(let login): handle(login, &node, now: now)
     case .register(let device):
       let number = asks.add(.registration(device.location, device.app))
       let request = DeviceRequest(
-        handle: handle(device.location), sequence: number, number: RegistrationNumber(0),
+        handle: handle(of: device.location), sequence: number, number: RegistrationNumber(0),
         body: OperationCoding.encode(device), askedAt: device.askedAt / 1_000_000)
       let key = RequestTable.Key.device(request.handle, sequence: number)
       guard !ask(key, homes.app(of: device.app), .register(request), &node, now: now) else { return }
@@ -96,22 +96,22 @@ struct GatewaySide: Sendable {
     case .state(let session, let isForeground, let wantsNewest):
       table.setForeground(isForeground, session.location)
       let state = SessionState(
-        handle: handle(session.location), number: session.number, isForeground: isForeground,
+        handle: handle(of: session.location), number: session.number, isForeground: isForeground,
         wantsNewest: wantsNewest)
       send(session.app, .state(state), &node, now: now)
-    case .acknowledgements(let app, let batch): take(batch, app, &node, now: now)
+    case .acknowledgements(let app, let batch): handle(batch, app, &node, now: now)
     case .flushSoon: wantsFlush = true
     case .receipts(let session, let receipts):
       let number = asks.add(.receipts)
       let request = DeviceRequest(
-        handle: handle(session.location), sequence: number, number: session.number,
+        handle: handle(of: session.location), sequence: number, number: session.number,
         body: OperationCoding.encode(receipts))
       let key = RequestTable.Key.receipts(request.handle, sequence: number)
       if !ask(key, session.app, .receipts(request), &node, now: now) { asks.end(number) }
     case .operation(let session, let sequence, let operation, let askedAt):
       let number = asks.add(.operation(session.location, sequence: sequence))
       let request = DeviceRequest(
-        handle: handle(session.location), sequence: number, number: session.number,
+        handle: handle(of: session.location), sequence: number, number: session.number,
         body: OperationCoding.encode(operation), askedAt: askedAt / 1_000_000)
       let key = RequestTable.Key.device(request.handle, sequence: number)
       _ = order.add(number, of: session.location)
@@ -119,12 +119,12 @@ struct GatewaySide: Sendable {
     case .pull(let session, let id, let limit): pull(session, after: id, limit, &node, now: now)
     case .recount(let session, let id):
       let request = RecountRequest(
-        handle: handle(session.location), number: session.number, through: id)
+        handle: handle(of: session.location), number: session.number, through: id)
       send(session.app, .recount(request), &node, now: now)
     }
   }
 
-  private mutating func take(_ login: DeviceLogin, _ node: inout ClusterNode, now: UInt64) {
+  private mutating func handle(_ login: DeviceLogin, _ node: inout ClusterNode, now: UInt64) {
     if let other = loginsByID[login.registrationID] {
       guard login.location.isOlder(than: other) != true else {
         return local.send(.loginResult(login.location, .refused(.overtaken)), to: login.location.loop)
@@ -139,7 +139,7 @@ struct GatewaySide: Sendable {
 
   /// Sends logins that wait as far as the home may have more of them.
   private mutating func sendLogins(_ node: inout ClusterNode, now: UInt64) {
-    for location in windows.takeLate(now: now) {
+    for location in windows.popLate(now: now) {
       guard endLogin(at: location) != nil else { continue }
       local.send(.loginResult(location, .refused(.unavailable)), to: location.loop)
     }
@@ -148,7 +148,7 @@ struct GatewaySide: Sendable {
         windows.end(location)
         continue
       }
-      let message = SessionLogin(login, at: handle(location))
+      let message = SessionLogin(login, at: handle(of: location))
       let app = homes.app(of: login.app)
       guard !ask(.login(message.handle), app, .login(message), &node, now: now) else { continue }
       _ = endLogin(at: location)
@@ -166,14 +166,14 @@ struct GatewaySide: Sendable {
 
   /// Tells a device that logs in to try again later.
   mutating func giveUp(loginAt location: Location, _ node: inout ClusterNode, now: UInt64) {
-    requests.confirm(.login(handle(location)))
+    requests.confirm(.login(handle(of: location)))
     let wasSent = windows.isSent(location)
     let login = endLogin(at: location)
     local.send(.loginResult(location, .refused(.unavailable)), to: location.loop)
     guard wasSent else { return }
     // The home may have let it in.
     let app = login.map { homes.app(of: $0.app) } ?? .none
-    send(app, .close(SessionClose(handle(location))), &node, now: now)
+    send(app, .close(SessionClose(handle(of: location))), &node, now: now)
   }
 
   private mutating func close(
@@ -181,11 +181,11 @@ struct GatewaySide: Sendable {
   ) {
     table.remove(session.location)
     if pulls.removeValue(forKey: session.location) != nil {
-      requests.confirm(.pull(handle(session.location)))
+      requests.confirm(.pull(handle(of: session.location)))
     }
     endOperations(of: session, &node, now: now)
     let close = SessionClose(
-      handle: handle(session.location), number: session.number, reason: end.rawValue)
+      handle: handle(of: session.location), number: session.number, reason: end.rawValue)
     send(session.app, .close(close), &node, now: now)
   }
 
@@ -193,10 +193,10 @@ struct GatewaySide: Sendable {
     _ session: BoundSession, after id: MessageID, _ limit: Int, _ node: inout ClusterNode,
     now: UInt64
   ) {
-    let key = RequestTable.Key.pull(handle(session.location))
+    let key = RequestTable.Key.pull(handle(of: session.location))
     requests.confirm(key)
     let request = PullRequest(
-      handle: handle(session.location), number: session.number, sentThrough: id,
+      handle: handle(of: session.location), number: session.number, sentThrough: id,
       limit: UInt32(clamping: limit))
     guard ask(key, session.app, .pull(request), &node, now: now) else {
       pulls[session.location] = nil
@@ -208,7 +208,7 @@ struct GatewaySide: Sendable {
 
   // MARK: Acknowledgements
 
-  private mutating func take(
+  private mutating func handle(
     _ batch: AcknowledgementBatch, _ app: AppID, _ node: inout ClusterNode, now: UInt64
   ) {
     for part in batch.parts(atMost: Self.mostInBatch) {
@@ -221,7 +221,7 @@ struct GatewaySide: Sendable {
         batches[batchNumber] = KeptBatch(app: app, locations: locations, batch: part)
       } else {
         // There is no room for more: the devices get these pushes once more.
-        tellStored(locations)
+        reportStored(locations)
       }
     }
   }
@@ -231,8 +231,8 @@ struct GatewaySide: Sendable {
     home.flatMap { node.version(with: $0.incarnation) }.map { $0 >= 2 } ?? false
   }
 
-  /// Tells sessions that their acknowledgements are settled.
-  func tellStored(_ locations: [StoredAcknowledgements]) {
+  /// Notifies sessions that their acknowledgements are settled.
+  func reportStored(_ locations: [StoredAcknowledgements]) {
     for (loop, stored) in Dictionary(grouping: locations, by: \.location.loop) {
       local.send(.stored(stored), to: loop)
     }
@@ -251,7 +251,7 @@ struct GatewaySide: Sendable {
         send(kept.app, .acks(AckBatch(batch: 0, isUrgent: true, senders: [])), &node, now: now)
       }
     }
-    let due = requests.take(now: now)
+    let due = requests.popDue(now: now)
     for request in due.again { sendAgain(request, &node, now: now) }
     for request in due.ended { end(request, &node, now: now) }
     // Without a home nobody is slow.
@@ -298,7 +298,7 @@ struct GatewaySide: Sendable {
     replays.forgetAll()
     late = RecentSet(capacity: 4096)
     guard home != nil else { return }
-    for request in requests.takeAll(now: now) { sendAgain(request, &node, now: now) }
+    for request in requests.restartAll(now: now) { sendAgain(request, &node, now: now) }
   }
 
   /// Some apps have other homes than before, by what `homes` says: what is not answered goes there.
@@ -310,7 +310,7 @@ struct GatewaySide: Sendable {
       let hasSessions = homes[app] != nil && !table.numbers(of: app).isEmpty
       if hasSessions { replays.expect(app, now: now) } else { replays.forget(app) }
     }
-    for request in requests.takeAll(of: apps, now: now) { sendAgain(request, &node, now: now) }
+    for request in requests.restartAll(of: apps, now: now) { sendAgain(request, &node, now: now) }
   }
 
   /// Asks what an app's sessions lack.

@@ -45,8 +45,8 @@ struct LoginWindow: Sendable {
     return first.location
   }
 
-  /// Those that have waited too long; some may be gone.
-  mutating func takeLate(now: UInt64) -> [Location] {
+  /// Removes and returns those that have waited too long; some may be gone.
+  mutating func popLate(now: UInt64) -> [Location] {
     var late: [Location] = []
     while let first = waiting.first, first.since + Self.patience <= now {
       _ = waiting.popFirst()
@@ -108,10 +108,10 @@ struct LoginWindows: Sendable {
     return nil
   }
 
-  /// Those that have waited too long; some may be gone.
-  mutating func takeLate(now: UInt64) -> [Location] {
+  /// Removes and returns those that have waited too long; some may be gone.
+  mutating func popLate(now: UInt64) -> [Location] {
     var late: [Location] = []
-    for place in windows.indices { late += windows[place].takeLate(now: now) }
+    for place in windows.indices { late += windows[place].popLate(now: now) }
     return late
   }
 

@@ -17,12 +17,12 @@ final class LoopHome: AppHome {
   /// Nobody is home yet.
   init(_ queue: LinkQueue) { self.queue = queue }
 
-  /// Takes messages of the loop's connections.
-  func take(_ messages: [GatewayMessage], answers: inout [HomeMessage]) {
+  /// Handles messages of the loop's connections.
+  func handle(_ messages: [GatewayMessage], answers: inout [HomeMessage]) {
     let others = local.withLock { local in
       guard let local else { return messages }
       let (own, others) = local.apps.divide(messages)
-      if !own.isEmpty { local.home.take(own, answers: &answers) }
+      if !own.isEmpty { local.home.handle(own, answers: &answers) }
       return others
     }
     guard !others.isEmpty else { return }
@@ -30,10 +30,10 @@ final class LoopHome: AppHome {
       // Kept from now on; they are settled when a home has stored them.
       let taken = batch.senders.compactMap { sender in
         sender.location.map {
-          TakenFromSender(location: $0, count: sender.count, awaited: sender.count)
+          ReceivedAcknowledgements(location: $0, count: sender.count, awaited: sender.count)
         }
       }
-      answers.append(.acknowledgementsTaken(taken))
+      answers.append(.acknowledgementsReceived(taken))
     }
     queue.add(.fromLoop(others))
   }
@@ -66,7 +66,7 @@ struct OwnApps: Sendable {
     ids[key] = app
   }
 
-  /// Takes an app out.
+  /// Removes an app.
   mutating func remove(_ app: AppID) {
     if let key = keys?.removeValue(forKey: app) { ids[key] = nil }
   }

@@ -27,6 +27,6 @@ struct OperationOrder: Sendable {
     return index == 0 ? next : nil
   }
 
-  /// Takes all operations of a session out: the one whose turn it is first.
+  /// Removes and returns all operations of a session, the current one first.
   mutating func end(_ session: Location) -> [UInt32] { numbers.removeValue(forKey: session) ?? [] }
 }

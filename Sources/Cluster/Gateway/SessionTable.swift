@@ -80,8 +80,8 @@ struct SessionTable: Sendable {
     return session
   }
 
-  /// Takes all sessions of an app out.
-  mutating func take(_ app: AppID) -> SessionTable {
+  /// Removes and returns all sessions of an app.
+  mutating func removeAll(of app: AppID) -> SessionTable {
     var taken = SessionTable()
     for location in sessions(of: app) {
       if let session = sessions.removeValue(forKey: location) { taken.insert(session, at: location) }

@@ -8,7 +8,7 @@ struct HomeRecalls: Sendable {
   /// Who has not confirmed one.
   private var unconfirmed: [RecallKey: Set<Incarnation>] = [:]
   /// Recalls for which there was no room: they were told once, and nobody can say who has heard of them.
-  private var untold = RecentSet<RecallKey>(capacity: 1024)
+  private var unannounced = RecentSet<RecallKey>(capacity: 1024)
   /// How many gateways that are taken for dead may have devices with a push.
   private var lost: [RecallKey: Int] = [:]
   /// Gateways that have kept a call waiting in vain: no other call waits for them until they confirm
@@ -27,9 +27,9 @@ struct HomeRecalls: Sendable {
   /// When `tick` has something to do.
   var deadline: UInt64 { min(requests.deadline ?? .max, waits.deadline) }
 
-  /// Tells gateways of a recall; without an audience, all devices of the app that have the push. So many
+  /// Announces a recall to gateways; without an audience, all devices of the app that have the push. So many
   /// others that have some of these are lost.
-  mutating func tell(
+  mutating func announce(
     _ id: MessageID, _ app: AppID, _ audience: NumberSet?, to gateways: [Incarnation], lost: Int, now: UInt64
   ) -> [LinkAction] {
     noteLost(lost, RecallKey(app: app, id: id))
@@ -39,15 +39,15 @@ struct HomeRecalls: Sendable {
       key: RecallKey(app: app, id: id),
       message: PushRecall(id: id, targets: isSmall ? set : [], isComplement: !isSmall))
     recent.add(recall, now: now)
-    return gateways.map { tell(recall, to: $0, now: now) }
+    return gateways.map { announce(recall, to: $0, now: now) }
   }
 
-  /// Tells a gateway that has just come of the recalls of the last minutes.
-  mutating func tellRecent(to gateway: Incarnation, now: UInt64) -> [LinkAction] {
-    recent.all(now: now).map { tell($0, to: gateway, now: now) }
+  /// Announces the recalls of the last minutes to a gateway that has just come.
+  mutating func announceRecent(to gateway: Incarnation, now: UInt64) -> [LinkAction] {
+    recent.all(now: now).map { announce($0, to: gateway, now: now) }
   }
 
-  private mutating func tell(
+  private mutating func announce(
     _ recall: RecentRecalls.Entry, to gateway: Incarnation, now: UInt64
   ) -> LinkAction {
     let (key, message) = (recall.key, ClusterMessage.recall(recall.message))
@@ -55,7 +55,7 @@ struct HomeRecalls: Sendable {
     if requests.add(request, key.app, message, to: gateway, now: now) || requests.contains(request) {
       unconfirmed[key, default: []].insert(gateway)
     } else {
-      untold.insert(key)
+      unannounced.insert(key)
     }
     return .send(key.app, message, to: gateway)
   }
@@ -103,7 +103,7 @@ struct HomeRecalls: Sendable {
   /// Sends again what is due, and ends calls that have waited long enough.
   mutating func tick(now: UInt64) -> [LinkAction] {
     if now >= waits.deadline { for key in waits.keys { settle(key, now: now) } }
-    return requests.take(now: now).again.compactMap { request in
+    return requests.popDue(now: now).again.compactMap { request in
       request.gateway.map { .send(request.app, request.message, to: $0) }
     }
   }
@@ -124,15 +124,15 @@ struct HomeRecalls: Sendable {
   }
 
   private func number(of key: RecallKey) -> Int {
-    max(unconfirmed[key]?.count ?? 0, untold.contains(key) ? 1 : 0) + (lost[key] ?? 0)
+    max(unconfirmed[key]?.count ?? 0, unannounced.contains(key) ? 1 : 0) + (lost[key] ?? 0)
   }
 
   /// This node is the home no more: calls that wait get what is known.
   mutating func end() -> [@Sendable () -> Void] {
     for key in waits.keys { waits.settle(key, unconfirmed: number(of: key), isOver: true, now: 0) }
-    return waits.takeReplies()
+    return waits.drainReplies()
   }
 
-  /// Answers to calls, to be given once nothing is locked.
-  mutating func takeReplies() -> [@Sendable () -> Void] { waits.takeReplies() }
+  /// Removes and returns the answers to calls, to be given once nothing is locked.
+  mutating func drainReplies() -> [@Sendable () -> Void] { waits.drainReplies() }
 }

@@ -4,23 +4,23 @@ import Model
 
 /// What gateways say.
 extension HomeSide {
-  /// Takes a message of a gateway. `askedAt` is when its device asked, on this node's clock.
-  mutating func take(_ entry: ClusterEntry, from peer: Incarnation, askedAt: UInt64, now: UInt64) {
+  /// Handles a message of a gateway. `askedAt` is when its device asked, on this node's clock.
+  mutating func handle(_ entry: ClusterEntry, from peer: Incarnation, askedAt: UInt64, now: UInt64) {
     guard entry.epoch == epochs[entry.app] else { return }
     join(peer, now: now)
     let app = entry.app
     switch entry.message {
-    case .login(let login): take(login, app, from: peer, askedAt: askedAt, now: now)
-    case .close(let close): take(close, from: peer, now: now)
+    case .login(let login): handle(login, app, from: peer, askedAt: askedAt, now: now)
+    case .close(let close): handle(close, from: peer, now: now)
     case .state(let state):
       guard let location = places.location(of: state.handle, from: peer) else { return }
       peers[peer]?.table.setForeground(state.isForeground, location)
       let bound = BoundSession(app: app, number: state.number, location: location)
       run(
         [.state(bound, isForeground: state.isForeground, wantsNewest: state.wantsNewest)], now: now)
-    case .acks(let batch): take(batch, app, from: peer, now: now)
+    case .acks(let batch): handle(batch, app, from: peer, now: now)
     case .operation(let request), .register(let request), .receipts(let request):
-      take(request, entry, from: peer, askedAt: askedAt, now: now)
+      handle(request, entry, from: peer, askedAt: askedAt, now: now)
     case .pull(let pull):
       guard let location = places.location(of: pull.handle, from: peer) else { return }
       let bound = BoundSession(app: app, number: pull.number, location: location)
@@ -31,10 +31,10 @@ extension HomeSide {
       let bound = BoundSession(app: app, number: recount.number, location: location)
       run([.recount(bound, through: recount.through)], now: now)
     case .digest(let digest): compare(digest, app, from: peer)
-    case .sessions(let list): take(list, app, from: peer, now: now)
+    case .sessions(let list): handle(list, app, from: peer, now: now)
     case .recalled(let recalled):
       recalls.confirm(RecallKey(app: app, id: recalled.id), by: peer, now: now)
-    case .lateTaken(let late): requests.confirm(.late(peer, counter: late.counter))
+    case .lateReceived(let late): requests.confirm(.late(peer, counter: late.counter))
     default: break
     }
   }
@@ -42,13 +42,13 @@ extension HomeSide {
   /// Lets the home take messages, and passes its immediate answers on.
   mutating func run(_ messages: [GatewayMessage], now: UInt64) {
     var answers: [HomeMessage] = []
-    home.take(messages, answers: &answers)
+    home.handle(messages, answers: &answers)
     for answer in answers { deliver(answer, now: now) }
   }
 
   // MARK: Sessions
 
-  private mutating func take(
+  private mutating func handle(
     _ login: SessionLogin, _ app: AppID, from peer: Incarnation, askedAt: UInt64, now: UInt64
   ) {
     // No copy of what is kept of the gateway may live while it changes: it would be copied whole.
@@ -112,7 +112,7 @@ extension HomeSide {
     peers[peer]?.table.insert(session, at: location)
   }
 
-  private mutating func take(_ close: SessionClose, from peer: Incarnation, now: UInt64) {
+  private mutating func handle(_ close: SessionClose, from peer: Incarnation, now: UInt64) {
     guard let location = places.location(of: close.handle, from: peer) else { return }
     requests.confirm(.endSession(close.handle))
     peers[peer]?.ended.insert(location)
@@ -138,7 +138,7 @@ extension HomeSide {
     send(app, .wantSessions(SessionsWanted(request: 0, buckets: Array(lasting))), to: peer)
   }
 
-  private mutating func take(_ list: SessionList, _ app: AppID, from peer: Incarnation, now: UInt64) {
+  private mutating func handle(_ list: SessionList, _ app: AppID, from peer: Incarnation, now: UInt64) {
     bindAll(list, app, from: peer, now: now)
     if peers[peer]?.note(list, next: now + HomeTiming.ask) == true { answers += 1 }
   }
@@ -192,7 +192,7 @@ extension HomeSide {
 
   // MARK: Requests of devices
 
-  private mutating func take(
+  private mutating func handle(
     _ request: DeviceRequest, _ entry: ClusterEntry, from peer: Incarnation, askedAt: UInt64, now: UInt64
   ) {
     guard let location = places.location(of: request.handle, from: peer) else { return }
@@ -225,7 +225,7 @@ extension HomeSide {
 
   // MARK: Acknowledgements
 
-  private mutating func take(_ batch: AckBatch, _ app: AppID, from peer: Incarnation, now: UInt64) {
+  private mutating func handle(_ batch: AckBatch, _ app: AppID, from peer: Incarnation, now: UInt64) {
     if batch.batch == 0 {
       if batch.isUrgent { run([.flushSoon], now: now) }
       return

@@ -19,9 +19,9 @@ extension HomeSide {
       else { return }
       let app = peers[handle.incarnation]?.app(of: sequence) ?? .none
       finish(sequence, app, handle, OperationCoding.encode(result), now: now)
-    case .stateTaken(let location, let newest):
-      tell(location) { .stateTaken(StateTaken(handle: $0, newest: newest)) }
-    case .acknowledgementsTaken(let taken):
+    case .stateApplied(let location, let newest):
+      sendToSession(at: location) { .stateApplied(StateApplied(handle: $0, newest: newest)) }
+    case .acknowledgementsReceived(let taken):
       let awaited = Dictionary(taken.map { ($0.location, $0.awaited) }, uniquingKeysWith: +)
       for (location, count) in awaited { settle(location, awaited: count) }
     case .stored(let stored):
@@ -32,14 +32,14 @@ extension HomeSide {
       finish(sequence, app, handle, OperationCoding.encode(result), now: now)
     case .pulled(let location, let pushes): pulled(pushes, location)
     case .waiting(let location, let count):
-      tell(location) { .waiting(RecountResult(handle: $0, count: UInt32(clamping: count))) }
+      sendToSession(at: location) { .waiting(RecountResult(handle: $0, count: UInt32(clamping: count))) }
     case .push(let push, let number, let location): deliver(push, number, location, now: now)
     case .endSession(let location, let reason): keepEnd(location, reason)
     case .broadcast, .recall, .factsWanted, .forget, .missed, .abandoned: deliverToAll(message, now: now)
     }
   }
 
-  private mutating func tell(_ location: Location, _ message: (Handle) -> ClusterMessage) {
+  private mutating func sendToSession(at location: Location, _ message: (Handle) -> ClusterMessage) {
     guard let handle = places.handle(of: location),
       let session = peers[handle.incarnation]?.table[location]
     else {

@@ -48,9 +48,9 @@ struct HomeSide: Sendable {
     }
   }
 
-  /// The gateways that have told all their sessions of an app.
-  func told(_ app: AppID) -> Set<Incarnation> {
-    Set(peers.values.filter { $0.hasTold(app) }.map(\.incarnation))
+  /// The gateways that have reported all their sessions of an app.
+  func reportedGateways(of app: AppID) -> Set<Incarnation> {
+    Set(peers.values.filter { $0.hasReported(app) }.map(\.incarnation))
   }
 
   /// The order of an app's next login.
@@ -76,7 +76,7 @@ struct HomeSide: Sendable {
     peers[peer] = GatewayPeer(peer)
     for app in epochs.questions { askForSessions(of: app, peer, now: now) }
     // Its devices may be those of a node that was cut off.
-    output += recalls.tellRecent(to: peer, now: now)
+    output += recalls.announceRecent(to: peer, now: now)
   }
 
   /// Asks a gateway for its sessions of an app, with `.none` of all apps.
@@ -115,7 +115,7 @@ struct HomeSide: Sendable {
     // One that ends has sent its devices away.
     let hasDevices = hello?.isDraining != true
     if hasDevices {
-      let own = router.apps.all.filter { epochs[$0.id] != nil && known.hasTold($0.id) }
+      let own = router.apps.all.filter { epochs[$0.id] != nil && known.hasReported($0.id) }
       let numbers = own.map { ($0.id, known.table.numbers(of: $0.id)) }
       lost.add(hello?.name, Dictionary(numbers) { first, _ in first }, now: now)
     }
@@ -124,7 +124,7 @@ struct HomeSide: Sendable {
     for (location, session) in known.table.all {
       let bound = BoundSession(app: session.app, number: session.number, location: location)
       // How they ended nobody has said.
-      home.take([.close(bound, .unknown)], answers: &answers)
+      home.handle([.close(bound, .unknown)], answers: &answers)
     }
     places.forget(peer)
     recalls.forget(peer, hasDevices: hasDevices, now: now)
@@ -132,7 +132,7 @@ struct HomeSide: Sendable {
 
   /// Sends again what is due.
   mutating func tick(now: UInt64) {
-    for request in requests.take(now: now).again {
+    for request in requests.popDue(now: now).again {
       guard let gateway = request.gateway else { continue }
       if case .late(let late) = request.message,
         let directory = router.apps.loaded(request.app)?.directory,
@@ -156,12 +156,12 @@ struct HomeSide: Sendable {
     }
   }
 
-  /// Tells all gateways with sessions of an app of a recall, until they confirm it.
+  /// Announces a recall to all gateways with sessions of an app, until they confirm it.
   mutating func recall(_ id: MessageID, _ app: AppID, _ audience: NumberSet?, now: UInt64) {
     let gateways = peers.filter { $0.value.mayHaveSessions(of: app) }.keys
     let online = router.apps.loaded(app)?.directory.online ?? NumberSet()
     let lost = lost.count(app, audience, online: online, now: now)
-    output += recalls.tell(id, app, audience, to: gateways.sorted(), lost: lost, now: now)
+    output += recalls.announce(id, app, audience, to: gateways.sorted(), lost: lost, now: now)
   }
 
   // MARK: Sessions of other homes
@@ -228,8 +228,8 @@ struct HomeSide: Sendable {
     send(session.app, message, to: handle.incarnation)
   }
 
-  /// Notes this process's sessions of an app, with nil of all, for the time when another node is home.
-  mutating func tellSessions(of id: AppID? = nil, to table: inout SessionTable) {
+  /// Copies this process's sessions of an app, with nil of all, for the time when another node is home.
+  mutating func copySessions(of id: AppID? = nil, to table: inout SessionTable) {
     for app in id.map({ [router.apps.loaded($0)].compactMap { $0 } }) ?? router.apps.all {
       for device in app.directory.connected(below: loops) {
         let order = orders.order(of: device.location, app.id) ?? nextOrder(of: app.id)

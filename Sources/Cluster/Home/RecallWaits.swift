@@ -41,8 +41,8 @@ struct RecallWaits: Sendable {
     waits[key] = left.isEmpty ? nil : left
   }
 
-  /// What is to be told once nothing is locked.
-  mutating func takeReplies() -> [@Sendable () -> Void] {
+  /// Removes and returns the replies, to be called once nothing is locked.
+  mutating func drainReplies() -> [@Sendable () -> Void] {
     defer { replies = [] }
     return replies
   }

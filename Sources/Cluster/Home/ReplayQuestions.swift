@@ -35,7 +35,7 @@ struct ReplayQuestions: Sendable {
 
   /// A home has said that nothing is missing any more. It says which question it answers; one of the version
   /// before does not.
-  mutating func take(_ end: ReplayEnd, of app: AppID) {
+  mutating func handle(_ end: ReplayEnd, of app: AppID) {
     guard let number = open[app]?.number, end.answers ?? number >= number else { return }
     open[app] = nil
   }

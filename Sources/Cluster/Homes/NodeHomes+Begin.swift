@@ -41,7 +41,7 @@ extension NodeHomes {
     do throws(NodeFailure) {
       if let gaps = ReachGaps(of: node, in: view) {
         // Known in a moment.
-        guard !gaps.isUntold else { return }
+        guard !gaps.isUnknown else { return }
         throw .failed(gaps.text)
       }
       if let other = state.withLock({ $0.yields(to: view, of: node, at: time.monotonic()) }) {
@@ -69,10 +69,10 @@ extension NodeHomes {
     }
   }
 
-  /// Takes what belongs to no app, if its home is gone, and becomes a home before if it is none; its epoch.
-  /// Nil if another node has it, or something is in the way. `fence` is that of a server of all apps that is
-  /// dead.
-  func takeInstallation(replacing fence: Int64?) throws(StorageError) -> Int64? {
+  /// Takes over what belongs to no app, if its home is gone, and becomes a home before if it is none; its
+  /// epoch. Nil if another node has it, or something is in the way. `fence` is that of a server of all apps
+  /// that is dead.
+  func takeOverInstallation(replacing fence: Int64?) throws(StorageError) -> Int64? {
     try registry.endDeadHomes(log)
     turns.withLock { _ in
       if let (view, node) = view() { begin(view, node, replacing: fence) }

@@ -7,7 +7,7 @@ struct ReachGaps: Equatable {
   /// The nodes that it does not reach.
   let doesNotReach: [String]
   /// Whether it has not tried yet.
-  let isUntold: Bool
+  let isUnknown: Bool
 
   /// Nil for a node that may be a home.
   init?(of node: Int64, in view: ClusterView) {
@@ -20,12 +20,12 @@ struct ReachGaps: Equatable {
       view.nodes.filter { nodes.contains($0.incarnation) }.map(\.name).sorted()
     }
     (notReachedBy, doesNotReach) = (names(gaps.notReachedBy), names(gaps.doesNotReach))
-    isUntold = row.reaches == nil
+    isUnknown = row.reaches == nil
   }
 
   /// For people.
   var text: String {
-    if isUntold { return "it is not known yet whether the other nodes and this one reach each other" }
+    if isUnknown { return "it is not known yet whether the other nodes and this one reach each other" }
     var parts: [String] = []
     if !notReachedBy.isEmpty { parts.append("not reached by \(notReachedBy.joined(separator: ", "))") }
     if !doesNotReach.isEmpty { parts.append("does not reach \(doesNotReach.joined(separator: ", "))") }

@@ -24,13 +24,13 @@ struct ReachReport {
 
   /// Why the node cannot pass requests on: it may not be a home, and reaches no other node.
   var obstacle: String? {
-    guard let gaps, !gaps.isUntold, reachesNobody else { return nil }
+    guard let gaps, !gaps.isUnknown, reachesNobody else { return nil }
     return ([gaps.text] + problems).joined(separator: "\n")
   }
 
   /// What is to be said besides if nodes do not reach each other.
   var lines: [String] {
-    let own = gaps.map { $0.isUntold ? [] : ["no home of apps: \($0.text)"] } ?? []
+    let own = gaps.map { $0.isUnknown ? [] : ["no home of apps: \($0.text)"] } ?? []
     return own + problems
   }
 }

@@ -124,7 +124,7 @@ package struct ClusterFrame: Hashable, Sendable {
         let app = AppID(try reader.smallVarint(in: bytes))
         let epoch = Epoch(try reader.varint(in: bytes))
         guard let length = Int(exactly: try reader.varint(in: bytes)) else { throw .truncatedBody }
-        var body = try BodyReader(try reader.take(length), in: bytes)
+        var body = try BodyReader(try reader.readRange(length), in: bytes)
         if let message = try ClusterMessage(head.type, from: &body, in: bytes) {
           entries.append(ClusterEntry(app: app, epoch: epoch, message))
         }

@@ -1,7 +1,7 @@
 import BorealisBase
 
 extension ClusterNode {
-  /// Takes a frame that came over the bus.
+  /// Receives a frame from the bus.
   package mutating func receive(_ frame: [UInt8], now: UInt64) {
     counts.received += 1
     let head: FrameHead
@@ -34,7 +34,7 @@ extension ClusterNode {
     }
     apply(frames, from: peer, now: now)
     if let bytes = links[peer]?.bytesSinceApplied, bytes >= ClusterLimits.appliedAfter {
-      tellApplied(peer, now: now)
+      reportApplied(peer, now: now)
     }
   }
 
@@ -65,7 +65,7 @@ extension ClusterNode {
     links[peer]?.clock.note(frame.saidAt, now: now)
     for entry in frame.entries {
       switch entry.message {
-      case .hello(let hello): take(hello, from: peer, now: now)
+      case .hello(let hello): handle(hello, from: peer, now: now)
       case .position(let position):
         hear(timeline: position.timeline)
         links[peer]?.owesApplied = true
@@ -87,9 +87,9 @@ extension ClusterNode {
     }
   }
 
-  private mutating func take(_ new: NodeHello, from peer: Incarnation, now: UInt64) {
+  private mutating func handle(_ new: NodeHello, from peer: Incarnation, now: UInt64) {
     let before = links[peer]?.hello
-    let isFirst = links[peer]?.take(new, own: hello.versions) ?? false
+    let isFirst = links[peer]?.handle(new, own: hello.versions) ?? false
     if links[peer]?.version == nil {
       if before?.versions != new.versions { output.append(.incompatible(peer, new)) }
     } else if isFirst {
@@ -105,7 +105,7 @@ extension ClusterNode {
   /// The home of an app says what it has sent.
   private mutating func note(_ position: AppPosition, from peer: Incarnation, now: UInt64) {
     guard adopt(position.app, peer, position.epoch) else { return }
-    links[peer]?.positionsToTell.insert(position.app)
+    links[peer]?.positionsToReport.insert(position.app)
     if receivers[position.app]?.note(sent: position.id, now: now) == .ask {
       askReplay(position.app, now: now)
     }
@@ -153,8 +153,8 @@ extension ClusterNode {
     case .hello, .position, .applied: counts.malformed += 1
     case .pushOne, .pushMany, .replayed:
       guard adopt(entry.app, peer, entry.epoch) else { return }
-      links[peer]?.positionsToTell.insert(entry.app)
-      switch receivers[entry.app]?.take(entry.message, now: now) {
+      links[peer]?.positionsToReport.insert(entry.app)
+      switch receivers[entry.app]?.receive(entry.message, now: now) {
       case .apply: output.append(.message(from: peer, entry, age: age))
       case .ask: askReplay(entry.app, now: now)
       case .drop, nil: break

@@ -81,7 +81,7 @@ package struct ClusterNode: Sendable {
   /// The newest timeline of PostgreSQL that it has seen; told to others with each position.
   package var timeline: UInt32 = 0
   private var heardTimeline: UInt32 = 0
-  private var hasToldOfForeign = false
+  private var hasReportedForeign = false
   var links: [Incarnation: PairLink] = [:]
   /// Pushes of other homes' apps for this gateway.
   var receivers: [AppID: DeliveryReceiver] = [:]
@@ -102,13 +102,13 @@ package struct ClusterNode: Sendable {
 
   // MARK: Output
 
-  /// What has come up since the last call, in order.
-  package mutating func takeOutput() -> [ClusterOutput] {
+  /// Removes and returns the output since the last call, in order.
+  package mutating func drainOutput() -> [ClusterOutput] {
     defer { output = [] }
     return output
   }
 
-  /// Whether `takeOutput` has something.
+  /// Whether `drainOutput` has something.
   package var hasOutput: Bool { !output.isEmpty }
 
   /// When `tick` has something to do.
@@ -130,7 +130,7 @@ package struct ClusterNode: Sendable {
         links[peer]?.inbound.tick(now: now, &frames)
         apply(frames, from: peer, now: now)
       }
-      if now >= link.nextPosition { tellPositions(peer, now: now) }
+      if now >= link.nextPosition { reportPositions(peer, now: now) }
     }
   }
 
@@ -138,7 +138,7 @@ package struct ClusterNode: Sendable {
     guard let link = links[peer], let version = link.version, let due = link.outbound.deadline, due <= now
     else { return }
     let frames =
-      links[peer]?.outbound.take(now: now, cluster, version: version, from: incarnation, to: peer) ?? []
+      links[peer]?.outbound.popDue(now: now, cluster, version: version, from: incarnation, to: peer) ?? []
     for frame in frames { publish(frame, to: peer) }
   }
 
@@ -303,7 +303,7 @@ package struct ClusterNode: Sendable {
 
   // MARK: Positions
 
-  private mutating func tellPositions(_ peer: Incarnation, now: UInt64) {
+  private mutating func reportPositions(_ peer: Incarnation, now: UInt64) {
     links[peer]?.nextPosition = now + ClusterLimits.positionInterval
     if links[peer]?.becomesSilent(now: now) == true { output.append(.silent(peer)) }
     guard let link = links[peer], let version = link.version else { return }
@@ -312,7 +312,7 @@ package struct ClusterNode: Sendable {
     if !positions.isEmpty || link.outbound.isUnapplied {
       publishPositions(positions, of: link, version: version, now: now)
     }
-    if link.owesApplied { tellApplied(peer, now: now) }
+    if link.owesApplied { reportApplied(peer, now: now) }
     for replay in link.possibleReplays {
       output.append(.replay(replay.app, to: peer, after: replay.after))
     }
@@ -329,12 +329,12 @@ package struct ClusterNode: Sendable {
     }
   }
 
-  mutating func tellApplied(_ peer: Incarnation, now: UInt64) {
+  mutating func reportApplied(_ peer: Incarnation, now: UInt64) {
     guard let link = links[peer], let version = link.version else { return }
     links[peer]?.bytesSinceApplied = 0
     links[peer]?.owesApplied = false
-    links[peer]?.positionsToTell = []
-    let positions = link.positionsToTell.sorted { $0.rawValue < $1.rawValue }.compactMap { app in
+    links[peer]?.positionsToReport = []
+    let positions = link.positionsToReport.sorted { $0.rawValue < $1.rawValue }.compactMap { app in
       receivers[app].map { AppPosition(app: app, epoch: $0.epoch, id: $0.applied) }
     }
     let most = ClusterLimits.positionsPerMessage
@@ -348,8 +348,8 @@ package struct ClusterNode: Sendable {
   /// A frame cannot be read.
   mutating func refuse(_ error: ClusterFrameError) {
     counts.malformed += 1
-    guard error == .otherCluster, !hasToldOfForeign else { return }
-    hasToldOfForeign = true
+    guard error == .otherCluster, !hasReportedForeign else { return }
+    hasReportedForeign = true
     output.append(.foreign)
   }
 

@@ -50,8 +50,8 @@ struct DeliveryReceiver {
     nextRequest = nil
   }
 
-  /// Takes a message of the current home.
-  mutating func take(_ message: ClusterMessage, now: UInt64) -> Verdict {
+  /// Receives a message of the current home.
+  mutating func receive(_ message: ClusterMessage, now: UInt64) -> Verdict {
     guard let place = message.streamPlace else { return .apply }
     guard place.previous <= applied else { return miss(now: now) }
     if case .replayed = message {

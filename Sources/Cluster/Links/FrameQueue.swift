@@ -91,8 +91,8 @@ struct FrameQueue {
     open = nil
   }
 
-  /// The frames that are due, in order.
-  mutating func take(
+  /// Removes and returns the frames that are due, in order.
+  mutating func popDue(
     now: UInt64, _ cluster: ClusterName, version: UInt8, from: Incarnation, to: Incarnation
   ) -> [[UInt8]] {
     guard let deadline, deadline <= now else { return [] }

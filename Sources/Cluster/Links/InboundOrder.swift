@@ -49,7 +49,7 @@ struct InboundOrder {
     return waiting.map { $0 + ClusterLimits.reorderDelay }
   }
 
-  /// Takes a frame with a number from 1.
+  /// Records a frame with a number from 1.
   mutating func add(_ sequence: UInt64, _ bytes: [UInt8], now: UInt64, _ output: inout [Output]) -> Verdict {
     guard sequence >= next else { return .repeated }
     guard sequence - next <= 2 * UInt64(ClusterLimits.maxUnappliedFrames) else { return .tooFarAhead }

@@ -24,7 +24,7 @@ struct PairLink {
   /// Apps of which it is to get a replay.
   private var owed: Set<AppID> = []
   /// Apps of its own whose position here is to be told to it.
-  var positionsToTell: Set<AppID> = []
+  var positionsToReport: Set<AppID> = []
   /// Bytes that have come since it was last told.
   var bytesSinceApplied = 0
   /// It waits for word of how far this node has come.
@@ -46,8 +46,8 @@ struct PairLink {
 
   // MARK: The peer
 
-  /// The peer says who it is. True the first time.
-  mutating func take(_ hello: NodeHello, own: ClosedRange<UInt8>) -> Bool {
+  /// Handles the peer's HELLO; true the first time.
+  mutating func handle(_ hello: NodeHello, own: ClosedRange<UInt8>) -> Bool {
     defer { self.hello = hello }
     version =
       hello.versions.overlaps(own) ? min(hello.versions.upperBound, own.upperBound) : nil

@@ -112,7 +112,7 @@ package struct RequestTable: Sendable {
   /// What is not confirmed, in any order.
   package var keys: [Key] { Array(pending.keys) }
 
-  /// When `take` has something; nil if nothing is kept.
+  /// When `popDue` has something; nil if nothing is kept.
   package var deadline: UInt64? {
     queues.lazy.joined().compactMap { $0.first?.due }.min()
   }
@@ -165,8 +165,8 @@ package struct RequestTable: Sendable {
     for (key, known) in pending where known.request.app == app { confirm(key) }
   }
 
-  /// What is due: requests to be sent again, and requests that were given up.
-  package mutating func take(now: UInt64) -> (again: [Request], ended: [Request]) {
+  /// Returns the due requests, which are to be sent again, and removes and returns those that were given up.
+  package mutating func popDue(now: UInt64) -> (again: [Request], ended: [Request]) {
     var (again, ended): ([Request], [Request]) = ([], [])
     for kind in Kind.allCases {
       for stage in kind.intervals.indices {
@@ -188,17 +188,17 @@ package struct RequestTable: Sendable {
 
   /// An app, or with nil every app, has a new home: everything for its home is to be sent there at once, as
   /// it was added.
-  package mutating func takeAll(_ app: AppID? = nil, now: UInt64) -> [Request] {
-    takeAll(now: now) { (app ?? $0.app) == $0.app }
+  package mutating func restartAll(_ app: AppID? = nil, now: UInt64) -> [Request] {
+    restartAll(now: now) { (app ?? $0.app) == $0.app }
   }
 
   /// Some apps have new homes: everything for those homes is to be sent there at once.
-  package mutating func takeAll(of apps: Set<AppID>, now: UInt64) -> [Request] {
-    takeAll(now: now) { apps.contains($0.app) }
+  package mutating func restartAll(of apps: Set<AppID>, now: UInt64) -> [Request] {
+    restartAll(now: now) { apps.contains($0.app) }
   }
 
-  /// The same of those that are chosen.
-  package mutating func takeAll(now: UInt64, where isChosen: (Request) -> Bool) -> [Request] {
+  /// The same for chosen requests.
+  package mutating func restartAll(now: UInt64, where isChosen: (Request) -> Bool) -> [Request] {
     let known = pending.values.filter { $0.request.gateway == nil && isChosen($0.request) }
       .sorted { $0.place < $1.place }
     for one in known {

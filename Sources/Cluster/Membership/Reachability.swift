@@ -18,7 +18,7 @@ package struct Reachability: Sendable, Equatable {
   package init(_ nodes: [NodeRow]) {
     let live = nodes.filter { $0.isConnected && !$0.isDraining }
     var told: [Int64: Set<Int64>] = [:]
-    for node in live where node.capabilities.contains(.tellsReach) {
+    for node in live where node.capabilities.contains(.reportsReach) {
       if let reaches = node.reaches { told[node.incarnation] = reaches }
     }
     self.told = told
@@ -29,7 +29,7 @@ package struct Reachability: Sendable, Equatable {
       return 2 * inside > all || 2 * inside == all && (oldest == node || oldest.map(group.contains) == true)
     }
     let untold = live.filter { told[$0.incarnation] == nil }
-    let old = untold.filter { !$0.capabilities.contains(.tellsReach) }.map(\.incarnation)
+    let old = untold.filter { !$0.capabilities.contains(.reportsReach) }.map(\.incarnation)
     if majority.isEmpty {
       homes = Set(live.map(\.incarnation))
     } else {

@@ -94,7 +94,7 @@ package struct SessionLoginResult: MessageBody {
 }
 
 /// STATE_TAKEN: an app's state was recorded.
-package struct StateTaken: MessageBody {
+package struct StateApplied: MessageBody {
   /// The session.
   package let handle: Handle
   /// Pushes up to this one were accepted before.

@@ -95,7 +95,7 @@ extension BodyReader {
 
   mutating func counted(atMost limit: Int, in bytes: Span<UInt8>) throws(FrameError) -> [UInt8] {
     guard let count = Int(exactly: try varint(in: bytes)), count <= limit else { throw .invalidCount }
-    return bytes.array(try take(count))
+    return bytes.array(try readRange(count))
   }
 
   /// Reads a list whose items take `bytesEach` at least, so that a large count in a small body reserves no

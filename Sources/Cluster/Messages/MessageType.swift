@@ -41,7 +41,7 @@ package struct MessageType: RawRepresentable, Hashable, Sendable {
   /// A session asks how many of the pushes sent to it still wait.
   package static let recount = MessageType(rawValue: 28)
   /// A LATE has come.
-  package static let lateTaken = MessageType(rawValue: 29)
+  package static let lateReceived = MessageType(rawValue: 29)
 
   // From a home to a gateway.
   /// Answers LOGIN.
@@ -69,7 +69,7 @@ package struct MessageType: RawRepresentable, Hashable, Sendable {
   /// Asks for the sessions of an app.
   package static let wantSessions = MessageType(rawValue: 59)
   /// Answers STATE.
-  package static let stateTaken = MessageType(rawValue: 60)
+  package static let stateApplied = MessageType(rawValue: 60)
   /// Answers RECOUNT.
   package static let waiting = MessageType(rawValue: 61)
   /// An app asks its devices for other facts.

@@ -66,14 +66,14 @@ final class LinkQueue: Sendable {
     if isFirst { work.signal() }
   }
 
-  /// Takes everything, and the apps of which pushes were dropped.
-  func take() -> (items: [LinkItem], missed: Set<AppID>) {
+  /// Removes and returns everything, and the apps of which pushes were dropped.
+  func drain() -> (items: [LinkItem], missed: Set<AppID>) {
     state.withLock { state in
       defer { (state.items, state.pushes, state.missed) = ([], 0, []) }
       return (state.items, state.missed)
     }
   }
 
-  /// Takes nothing any more.
+  /// Accepts nothing any more.
   func close() { state.withLock { $0 = State(isClosed: true) } }
 }

@@ -17,7 +17,7 @@ extension NodeEngine {
   mutating func serve(_ router: Router, mayDecide: @escaping @Sendable () -> Bool, now: UInt64) {
     divide(now: now)
     guard leadership == nil else { return }
-    takeQueue(now: now)
+    drainQueue(now: now)
     begin(router, HomeEpochs(ofAll: nil), mayDecide: mayDecide, now: now)
     for peer in node.peers { leadership?.side.join(peer, now: now) }
     flush(now: now)
@@ -30,7 +30,7 @@ extension NodeEngine {
     else { return }
     let loaded = router.apps.loaded(app)
     guard app == .none || loaded != nil else { return }
-    takeQueue(now: now)
+    drainQueue(now: now)
     _ = gateway.homes.follow(app, nil, epoch: epoch)
     if let key = loaded?.key { gateway.homes.learn(key, of: app) }
     gateway.moved([app], &node, now: now)
@@ -40,8 +40,8 @@ extension NodeEngine {
     // Taken back: who went away meanwhile said so to nobody. Whom a gateway still has it tells now.
     if let loaded, released.remove(app) != nil { forgetConnections(of: loaded) }
     leadership?.side.begin(app, epoch, now: now)
-    leadership?.side.adopt(gateway.table.take(app))
-    if let home = leadership?.side.home { tellLocal(gateway.handOver(app), home) }
+    leadership?.side.adopt(gateway.table.removeAll(of: app))
+    if let home = leadership?.side.home { handleLocally(gateway.handOver(app), home) }
     flush(now: now)
     guard let key = loaded?.key else { return }
     leadership?.own.insert(app, key)
@@ -57,8 +57,8 @@ extension NodeEngine {
     leadership?.own.remove(app)
     changeLoops(now: now)
     // From here on the loops' messages about it wait in the queue, behind the sessions that are read now.
-    takeQueue(now: now)
-    leadership?.side.tellSessions(of: app, to: &gateway.table)
+    drainQueue(now: now)
+    leadership?.side.copySessions(of: app, to: &gateway.table)
     released.insert(app)
     leadership?.side.end(app)
     node.closeStreams(app)
@@ -69,7 +69,7 @@ extension NodeEngine {
   /// asked of the next homes.
   mutating func resign(now: UInt64) {
     guard leadership?.side.epochs.isDivided == true else { return }
-    takeQueue(now: now)
+    drainQueue(now: now)
     stopLeading()
     released = []
   }
@@ -93,7 +93,7 @@ extension NodeEngine {
 
   private mutating func changeLoops(now: UInt64) {
     guard let home = leadership?.side.home, let own = leadership?.own else { return }
-    for loop in loops { loop.change(to: home, of: own) { takeQueue(now: now) } }
+    for loop in loops { loop.change(to: home, of: own) { drainQueue(now: now) } }
   }
 
   /// The database says which homes some apps have.

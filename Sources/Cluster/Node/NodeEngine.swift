@@ -62,7 +62,7 @@ struct NodeEngine: Sendable {
       node.receive(frame, now: now)
       handleOutput(now: now)
     }
-    takeQueue(now: now)
+    drainQueue(now: now)
     gateway.tick(&node, now: now)
     leadership?.side.tick(now: now)
     flush(now: now)
@@ -77,24 +77,24 @@ struct NodeEngine: Sendable {
     min(node.deadline, gateway.deadline, leadership?.side.deadline ?? .max)
   }
 
-  /// The frames to publish and what else has come up since the last call.
-  mutating func takeOutput() -> Output {
-    replies += leadership?.side.recalls.takeReplies() ?? []
+  /// Removes and returns the frames to publish and the other output since the last call.
+  mutating func drainOutput() -> Output {
+    replies += leadership?.side.recalls.drainReplies() ?? []
     defer { (frames, events, replies) = ([], [], []) }
     return Output(frames: frames, events: events, replies: replies)
   }
 
   mutating func flush(now: UInt64) { leadership?.side.flush(&node, now: now) }
 
-  mutating func takeQueue(now: UInt64) {
-    let (items, missed) = queue.take()
+  mutating func drainQueue(now: UInt64) {
+    let (items, missed) = queue.drain()
     for item in items {
       switch item {
       case .fromLoop(let messages):
         let (own, others) = divide(messages)
         // On the way when this node became their home.
-        if let home = leadership?.side.home, !own.isEmpty { tellLocal(own, home) }
-        if !others.isEmpty { gateway.take(others, &node, now: now) }
+        if let home = leadership?.side.home, !own.isEmpty { handleLocally(own, home) }
+        if !others.isEmpty { gateway.handle(others, &node, now: now) }
       case .toLoop(let message, _, let term):
         if term == leadership?.term { leadership?.side.deliver(message, now: now) }
       case .toAll(let message, let term):
@@ -127,13 +127,13 @@ struct NodeEngine: Sendable {
     }
   }
 
-  /// Lets the home of this process take messages of its own loops, and answers by mail.
-  func tellLocal(_ messages: [GatewayMessage], _ home: LocalHome) {
+  /// Has the home of this process handle messages of its own loops, and answers by mail.
+  func handleLocally(_ messages: [GatewayMessage], _ home: LocalHome) {
     var answers: [HomeMessage] = []
-    home.take(messages, answers: &answers)
+    home.handle(messages, answers: &answers)
     for answer in answers {
       guard let loop = answer.loop else { continue }
-      guard case .acknowledgementsTaken(let taken) = answer else {
+      guard case .acknowledgementsReceived(let taken) = answer else {
         local.send(answer, to: loop)
         continue
       }
@@ -146,7 +146,7 @@ struct NodeEngine: Sendable {
   }
 
   private mutating func handleOutput(now: UInt64) {
-    for item in node.takeOutput() {
+    for item in node.drainOutput() {
       switch item {
       case .publish(let frame, let target): frames.append((frame, target))
       case .joined(let peer, let hello):
@@ -160,7 +160,7 @@ struct NodeEngine: Sendable {
       case .newerTimeline(let timeline): events.append(.newerTimeline(timeline))
       case .foreign: events.append(.foreign)
       case .replay(let app, let peer, _): leadership?.side.replay(app, to: peer)
-      case .message(let peer, let entry, let age): take(entry, from: peer, age: age, now: now)
+      case .message(let peer, let entry, let age): handle(entry, from: peer, age: age, now: now)
       // Requests are repeated, pushes replayed, sessions compared.
       case .gap, .changed: break
       }
@@ -168,24 +168,24 @@ struct NodeEngine: Sendable {
     }
   }
 
-  private mutating func take(_ entry: ClusterEntry, from peer: Incarnation, age: UInt64, now: UInt64) {
+  private mutating func handle(_ entry: ClusterEntry, from peer: Incarnation, age: UInt64, now: UInt64) {
     // A gateway of the version before does not say when a device asked.
     let askedAt = node.moment(entry.message.askedAt, of: peer) ?? now
     if gateway.homes.isDivided {
       guard entry.message.isFromHome else {
-        leadership?.side.take(entry, from: peer, askedAt: askedAt, now: now)
+        leadership?.side.handle(entry, from: peer, askedAt: askedAt, now: now)
         return
       }
       hear(entry, from: peer, now: now)
-      gateway.take(entry, from: peer, age: age, &node, now: now)
+      gateway.handle(entry, from: peer, age: age, &node, now: now)
     } else if case .home(let notice) = entry.message, entry.app == .none {
       guard notice.incarnation == peer, entry.epoch > epoch, leadership == nil else { return }
       follow(peer, epoch: entry.epoch, now: now)
       events.append(.home(peer, entry.epoch))
     } else if leadership != nil {
-      leadership?.side.take(entry, from: peer, askedAt: askedAt, now: now)
+      leadership?.side.handle(entry, from: peer, askedAt: askedAt, now: now)
     } else {
-      gateway.take(entry, from: peer, age: age, &node, now: now)
+      gateway.handle(entry, from: peer, age: age, &node, now: now)
     }
   }
 
@@ -204,7 +204,7 @@ struct NodeEngine: Sendable {
     guard leadership != nil || epoch > self.epoch || gateway.homes.common != followed else { return }
     self.epoch = epoch
     // What the router has said so far still goes to the other nodes: a recall is told once only.
-    if leadership != nil { takeQueue(now: now) }
+    if leadership != nil { drainQueue(now: now) }
     stopLeading()
     gateway.follow(followed, &node, now: now)
   }
@@ -216,7 +216,7 @@ struct NodeEngine: Sendable {
     replies += old.side.recalls.end()
     // From here on the loops' messages wait in the queue, behind the sessions that are read now.
     for loop in loops { loop.change(to: nil) }
-    old.side.tellSessions(to: &gateway.table)
+    old.side.copySessions(to: &gateway.table)
     for app in old.side.router.apps.all { node.closeStreams(app.id) }
     guard old.side.epochs.isDivided else { return local.sendToAll(.abandoned(nil)) }
     for app in old.side.epochs.apps { local.sendToAll(.abandoned(app)) }
@@ -229,7 +229,7 @@ struct NodeEngine: Sendable {
     guard !gateway.homes.isDivided, leadership == nil,
       epoch > storedEpoch || epoch == storedEpoch && gateway.homes.common == nil
     else { return }
-    takeQueue(now: now)
+    drainQueue(now: now)
     (self.epoch, storedEpoch) = (epoch, epoch)
     gateway.follow(nil, &node, now: now)
     // What was pushed since the last home was lost: from here on its sessions wait for it, before this home
@@ -237,10 +237,10 @@ struct NodeEngine: Sendable {
     local.sendToAll(.missed(nil))
     let home = begin(router, HomeEpochs(ofAll: epoch), mayDecide: mayDecide, now: now)
     leadership?.side.adopt(gateway.table)
-    tellLocal(gateway.handOver(), home)
+    handleLocally(gateway.handOver(), home)
     for peer in node.peers { leadership?.side.join(peer, now: now) }
     flush(now: now)
-    for loop in loops { loop.change(to: home) { takeQueue(now: now) } }
+    for loop in loops { loop.change(to: home) { drainQueue(now: now) } }
   }
 
   /// Plugs the connections of all nodes into a router, for what this node is the home of.
@@ -311,12 +311,12 @@ extension HomeMessage {
   fileprivate var loop: UInt16? {
     switch self {
     case .loginResult(let location, _), .registerResult(let location, _),
-      .stateTaken(let location, _),
+      .stateApplied(let location, _),
       .result(let location, _, _), .pulled(let location, _), .waiting(let location, _),
       .push(_, _, let location), .endSession(let location, _):
       location.loop
     case .loginAgain(let login): login.location.loop
-    case .acknowledgementsTaken(let taken): taken.first?.location.loop
+    case .acknowledgementsReceived(let taken): taken.first?.location.loop
     case .stored(let stored): stored.first?.location.loop
     case .broadcast, .recall, .factsWanted, .forget, .missed, .abandoned: nil
     }

@@ -173,12 +173,12 @@ package final class NodeLink: Sendable {
   /// Does what is due; the moment of the next turn.
   func turn() -> UInt64 {
     let bus = bus.withLock { $0 }
-    let (received, busEvents) = bus.take()
+    let (received, busEvents) = bus.drain()
     let (output, deadline, hasTold) = engine.withLock { engine in
       let before = engine.leadership?.side.answers
       if busEvents.contains(.connected) { engine.node.greet() }
       engine.turn(received, now: time.sinceBoot())
-      return (engine.takeOutput(), engine.deadline, engine.leadership?.side.answers != before)
+      return (engine.drainOutput(), engine.deadline, engine.leadership?.side.answers != before)
     }
     for (frame, target) in output.frames { bus.publish(frame, to: target) }
     if hasTold { told.signal() }
@@ -274,7 +274,9 @@ package final class NodeLink: Sendable {
     let end = time.monotonic() + nanoseconds
     let wanted = Set(nodes)
     while true {
-      if engine.withLock({ wanted.isSubset(of: $0.leadership?.side.told(app) ?? []) }) { return true }
+      if engine.withLock({ wanted.isSubset(of: $0.leadership?.side.reportedGateways(of: app) ?? []) }) {
+        return true
+      }
       guard told.wait(until: end) else { return false }
     }
   }

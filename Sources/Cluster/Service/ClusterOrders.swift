@@ -13,9 +13,9 @@ final class ClusterOrders<Order: Sendable>: Sendable {
     work.signal()
   }
 
-  /// Waits for orders, if there is a deadline until then; gives all that are there, or none if they were
+  /// Waits for orders, until `deadline` if there is one; removes and returns all, or none if they were
   /// given before.
-  func take(until deadline: UInt64?) -> [Order] {
+  func drain(waitingUntil deadline: UInt64?) -> [Order] {
     if let deadline { _ = work.wait(until: deadline) } else { work.wait() }
     return waiting.withLock { orders in
       defer { orders.removeAll() }

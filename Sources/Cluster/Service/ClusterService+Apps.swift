@@ -15,7 +15,7 @@ extension ClusterService {
       begun: { [self] in begin($0) },
       installed: { [self] epoch in
         currentState.runner.lead(epoch: epoch)
-        host.takeInstallation()
+        host.takeOverInstallation()
       }, leaving: { [self] in currentState.runner.handOver() },
       staying: { [self] in currentState.runner.lead(epoch: $0) }, barrier: { [self] in host.awaitLoops() })
   }

@@ -188,7 +188,7 @@ package final class ClusterService: Sendable {
 
   private func run() {
     while true {
-      for order in orders.take(until: currentState.rejoinsAt) {
+      for order in orders.drain(waitingUntil: currentState.rejoinsAt) {
         switch order {
         case .act(let action): perform(action)
         case .reach(let semaphore): semaphore.signal()
@@ -247,7 +247,7 @@ package final class ClusterService: Sendable {
     let runner = currentState.runner
     if let homes {
       let epoch: Int64?
-      do throws(StorageError) { epoch = try homes.takeInstallation(replacing: home?.fence) } catch {
+      do throws(StorageError) { epoch = try homes.takeOverInstallation(replacing: home?.fence) } catch {
         epoch = nil
         log.warning("failed to take over installation-wide services", ["reason": .text(error.message)])
       }

@@ -28,8 +28,8 @@ package protocol HomeHost: Sendable {
   func start(_ store: Store, _ router: Router) throws(NodeFailure)
   /// Serves requests with what was started, and returns when they are served.
   func serve()
-  /// What belongs to no app is this process's from now on.
-  func takeInstallation()
+  /// Called when this process has taken over what belongs to no app.
+  func takeOverInstallation()
   /// Waits until all event loops have seen what they were told.
   func awaitLoops()
 }

@@ -106,7 +106,7 @@ package final class Mailer: Sendable {
     progress: @escaping @Sendable (MailProgress) -> Void = { _ in }
   ) -> Bool {
     let direct = direct(mail, of: account, progress)
-    guard take(direct.bytes, of: account) else { return false }
+    guard reserve(direct.bytes, of: account) else { return false }
     add(direct)
     return true
   }
@@ -115,7 +115,7 @@ package final class Mailer: Sendable {
   /// `send` would refuse it. The place is free again when the mail is over, or when it is let go of without
   /// one.
   package func reserve(of account: AccountID? = nil) -> MailPlace? {
-    guard take(Self.placeBytes, of: account) else { return nil }
+    guard reserve(Self.placeBytes, of: account) else { return nil }
     return MailPlace { [self] mail, progress in
       guard let mail else { return release(Self.placeBytes, of: account) }
       let direct = direct(mail, of: account, progress)
@@ -137,9 +137,9 @@ package final class Mailer: Sendable {
     look()
   }
 
-  /// Takes a place; false if none is left.
-  private func take(_ bytes: Int, of account: AccountID?) -> Bool {
-    let (isTaken, isNews) = state.withLock { state in
+  /// Reserves a place; false if none is left.
+  private func reserve(_ bytes: Int, of account: AccountID?) -> Bool {
+    let (isAccepted, isNews) = state.withLock { state in
       let share = account.map { state.shares[$0] ?? 0 } ?? 0
       guard share < Self.accountLimit else { return (false, false) }
       guard state.directCount < Self.directLimit, state.directBytes + bytes <= Self.directBytes else {
@@ -155,7 +155,7 @@ package final class Mailer: Sendable {
     if isNews {
       log.warning("mail queue full; new mail is refused", ["limit": .number(Int64(Self.directLimit))])
     }
-    return isTaken
+    return isAccepted
   }
 
   private func release(_ bytes: Int, of account: AccountID?) {
@@ -202,12 +202,12 @@ package final class Mailer: Sendable {
         metrics.waiting.set(isClosed ? 0 : Int64(waiting))
       }
       let rows = due
-      let isTaken = work.run { [self] in
+      let isAccepted = work.run { [self] in
         send(rows)
         endRound(done)
       }
       // The system has no thread left: the next tick tries again.
-      if !isTaken { endRound(done) }
+      if !isAccepted { endRound(done) }
     }
   }
 
@@ -243,7 +243,7 @@ package final class Mailer: Sendable {
   private func send(_ rows: [MailRow]) {
     let ended = storeEnds()
     var isInOrder = true
-    for one in takeDirect() {
+    for one in popDirect() {
       guard isInOrder, !isClosed else {
         state.withLock { $0.direct.append(one) }
         continue
@@ -253,8 +253,8 @@ package final class Mailer: Sendable {
     for row in rows where isInOrder && maySendStored && !ended.contains(row.id) { isInOrder = send(row) }
   }
 
-  /// The mails in memory that are due.
-  private func takeDirect() -> [Direct] {
+  /// Removes and returns the mails in memory that are due.
+  private func popDirect() -> [Direct] {
     let nanoseconds = time.monotonic()
     return state.withLock { state in
       defer { state.direct.removeAll { $0.nextAt <= nanoseconds } }
@@ -278,7 +278,7 @@ package final class Mailer: Sendable {
       let next = now.adding(seconds: Self.delay(afterFailures: row.attempts + 1))
       end = isOver ? .failed(reason: error.reason) : .again(at: next, reason: error.reason)
       isInOrder = error.reach != .allMail
-      tell(error, to: row.mail, isOver: isOver)
+      report(error, to: row.mail, isOver: isOver)
     }
     if case .sent = end { metrics.sent.add() }
     rest(unless: isInOrder)
@@ -339,7 +339,7 @@ package final class Mailer: Sendable {
       isInOrder = error.reach != .allMail
       direct.attempts += 1
       let isOver = error.reach == .thisMailForGood || direct.attempts >= Self.directAttempts
-      tell(error, to: direct.mail, isOver: isOver)
+      report(error, to: direct.mail, isOver: isOver)
       direct.progress(isOver ? .refused(reason: error.reason) : .delayed(reason: error.reason))
       if isOver {
         forget(direct)
@@ -369,7 +369,7 @@ package final class Mailer: Sendable {
   /// Ten seconds, then twice as long, up to an hour.
   static func delay(afterFailures count: Int) -> Int64 { min(3600, 10 << Int64(min(max(count, 1), 10) - 1)) }
 
-  private func tell(_ failure: MailFailure, to mail: NewMail, isOver: Bool) {
+  private func report(_ failure: MailFailure, to mail: NewMail, isOver: Bool) {
     metrics.failed.add()
     if isOver { metrics.givenUp.add() }
     log.warning(

@@ -94,7 +94,7 @@ extension People {
   ) -> Result<Admission, Refusal> {
     // The password was no guess.
     throttle.withLock { $0.refund(entry.keys) }
-    if isLast { tellOfGuessing(at: person, from: entry.attempt.address) }
+    if isLast { notifyOfGuessing(at: person, from: entry.attempt.address) }
     return .failure(needsCode(of: person, entry, wasWrong: true))
   }
 
@@ -138,7 +138,7 @@ extension People {
   }
 
   /// Somebody has the password of a person and tries codes: notifies the person.
-  private func tellOfGuessing(at person: PersonRow, from address: IPAddress?) {
+  private func notifyOfGuessing(at person: PersonRow, from address: IPAddress?) {
     let (now, address) = (time.now(), address?.text ?? "")
     let entry = AuditRow(
       at: now, account: nil, person: person.id, who: "?", action: "session.code", target: person.email,

@@ -11,7 +11,7 @@ enum FlashMessage: String, CaseIterable {
   case planSavedNotAll = "plan-saved-not-all"
   case callbacksOff = "callbacks-off"
   case callbacksPrivate = "callbacks-private"
-  case aliasTaken = "alias-taken"
+  case aliasRemoved = "alias-taken"
   case aliasChanged = "alias-changed"
   case deviceDeleted = "device-deleted"
   case personErased = "person-erased"
@@ -56,7 +56,7 @@ enum FlashMessage: String, CaseIterable {
     case .unsent: Words.unsent
     case .callbacksOff: Words.callbackIsOff
     case .callbacksPrivate: Words.callbackPrivate
-    case .aliasTaken: Words.aliasTaken
+    case .aliasRemoved: Words.aliasRemoved
     case .aliasChanged: Words.aliasChanged
     case .deviceDeleted: Words.deviceWasDeleted
     case .personErased: Words.personErased

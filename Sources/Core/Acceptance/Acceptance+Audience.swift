@@ -78,7 +78,7 @@ extension Acceptance {
       case .success(nil): found(.failure(.invalidValue("audience.file.file_id is unknown")))
       case .success(let lines?):
         var search = search
-        search.take(lines)
+        search.resolve(lines)
         find(search, in: app, found)
       }
     }
@@ -105,8 +105,8 @@ private struct FileSearch: Sendable {
 
   var recipients: Recipients { Recipients(numbers) }
 
-  /// Looks for the values of the next piece.
-  mutating func take(_ lines: [UInt8]) {
+  /// Looks up the values of the next piece.
+  mutating func resolve(_ lines: [UInt8]) {
     next += 1
     var names: [String] = []
     names.reserveCapacity(Self.slice)

@@ -164,7 +164,7 @@ extension Acceptance {
     if let old = request.overrides, push.content.isForChannels,
       let row = try transaction.pushes.find(id: old)
     {
-      push.take(placeOf: row.content, channels.renderers)
+      push.replaceNotification(of: row.content, channels.renderers)
     }
     // On the writer's thread, so that IDs grow in commit order.
     let id = ids.next()
@@ -174,7 +174,7 @@ extension Acceptance {
     ) { (other, id) throws(StorageError) in try insert(other, id, of: app, in: transaction) }
     try push.canary?.store(id, of: app, request.sender, at: push.now, in: transaction)
     if let old = request.overrides {
-      push.takersOfOld = try deliveries.withdraw(
+      push.channelsOfOld = try deliveries.withdraw(
         old, of: app, .overridden, at: push.now, by: push.holder, in: transaction)
       try transaction.pushes.markReplaced(old, by: id)
     }
@@ -272,7 +272,7 @@ extension Acceptance {
   func deliver(_ accepted: AcceptedPush, _ push: NewPush, in app: App) {
     if let old = push.request.overrides {
       _ = channels.withdraw(old, of: app, .overridden, at: push.now)
-      channels.overridden(old, of: app, by: push.plan, takenBy: push.takersOfOld)
+      channels.overridden(old, of: app, by: push.plan, sentOver: push.channelsOfOld)
     }
     open(accepted.id, push, in: app)
     guard let start = push.start else { return }

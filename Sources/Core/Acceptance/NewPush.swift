@@ -8,7 +8,7 @@ struct NewPush: Sendable {
   /// Holds the push that it overrides while it is being stored.
   let holder = PushHolder()
   /// The channels whose services have that one, or may have it.
-  var takersOfOld: Set<ChannelID> = []
+  var channelsOfOld: Set<ChannelID> = []
   /// Members of the audience.
   let audienceCount: Int
   /// The run of an A/B test that it starts with the first content; nil for any other push.
@@ -160,12 +160,12 @@ struct NewPush: Sendable {
     if case .few(let numbers) = plan.own, numbers.count == 1 { numbers.first } else { nil }
   }
 
-  /// Takes the place that the notification of an overridden push has on devices.
-  mutating func take(placeOf old: [UInt8], _ renderers: [any ContentRenderer]) {
+  /// Has its notification replace that of the overridden push on devices.
+  mutating func replaceNotification(of old: [UInt8], _ renderers: [any ContentRenderer]) {
     guard content.isForChannels, let old = PushContent(decoding: old) else { return }
-    content.take(placeOf: old, renderers)
+    content.replaceNotification(of: old, renderers)
     contentBytes = content.encode()
-    languages?.change { $0.take(placeOf: old, renderers) }
+    languages?.change { $0.replaceNotification(of: old, renderers) }
     languageBytes = languages?.encode()
   }
 

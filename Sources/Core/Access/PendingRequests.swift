@@ -52,8 +52,8 @@ final class PendingRequests: Sendable {
     calls.withLock { $0.oldest.map { $0 <= moment } ?? false }
   }
 
-  /// Takes all that wait, as rows in the order of time.
-  func take() -> [APIRequestRow] {
+  /// Removes and returns all that wait, as rows in the order of time.
+  func drain() -> [APIRequestRow] {
     let taken = calls.withLock { calls in
       defer { calls = Calls() }
       return calls.times

@@ -76,7 +76,7 @@ package final class RequestLog: Sendable {
     of app: App, _ filter: APIRequestFilter, before place: APIRequestPlace, limit: Int
   ) async -> Result<APIRequestList, StorageError> {
     if place == .newest {
-      let rows = app.requests.take()
+      let rows = app.requests.drain()
       if !rows.isEmpty {
         await awaitCallback { done in add([(app, rows)], isUrgent: true) { done(()) } }
       }
@@ -104,14 +104,14 @@ package final class RequestLog: Sendable {
 
   /// Stores all that waits, before the store is closed or apps leave.
   func finish(_ apps: [App]) {
-    let rows = apps.map { (app: $0, rows: $0.requests.take()) }.filter { !$0.rows.isEmpty }
+    let rows = apps.map { (app: $0, rows: $0.requests.drain()) }.filter { !$0.rows.isEmpty }
     if !rows.isEmpty { add(rows, isUrgent: true) {} }
   }
 
   private func step(_ apps: [App], waitingSince moment: Timestamp, at now: Timestamp) {
     var (batch, count): ([(app: App, rows: [APIRequestRow])], Int) = ([], 0)
     for app in apps where count < Self.rowsInStep && app.requests.haveWaited(since: moment) {
-      let rows = app.requests.take()
+      let rows = app.requests.drain()
       count += rows.count
       batch.append((app, rows))
     }

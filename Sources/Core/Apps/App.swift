@@ -78,7 +78,7 @@ package final class App: Sendable {
       app: row.id, limits: limits, start: UInt32(clamping: now.seconds))
   }
 
-  /// Takes over what the app has set up for callbacks; nil for nothing.
+  /// Applies the app's callback settings; nil for none.
   func setCallbacks(_ row: CallbackSettingRow?) {
     let bits = row.map {
       UInt16($0.types.rawValue) | 1 << 8 | ($0.url == nil ? 0 : 1 << 9) | ($0.format == .getui ? 1 << 10 : 0)
@@ -206,7 +206,7 @@ package final class App: Sendable {
     var facts: DeviceFactSet?
   }
 
-  /// Takes over what the operator may have changed.
+  /// Applies what the operator may have changed.
   func update(_ row: AppRow) -> Change {
     directory.keepFacts(row.facts)
     if row.hasErasedFacts { erasure.withLock { $0.isDue = true } }

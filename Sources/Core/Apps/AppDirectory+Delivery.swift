@@ -72,7 +72,7 @@ extension AppDirectory {
         // Its time is over: for these as for the others.
         dispatch.change.ended = [EndedPush(id, .expired, progress: late.progress)]
       } else if let late {
-        let again = state.ledger.takeBack(id, late.numbers)
+        let again = state.ledger.awaitAgain(id, late.numbers)
         let others = late.numbers.filter { !again.contains($0) }
         if !others.isEmpty {
           dispatch = state.open(id, others, expires: late.expires, isToOne: late.isToOne, late.progress)
@@ -139,10 +139,10 @@ extension AppDirectory {
     state.withLock { state in Set(ids.filter { state.ledger.isOpen($0) }) }
   }
 
-  /// Takes acknowledgements of several devices; returns what they mean for the pushes that waited for them.
-  func acknowledge(_ batch: AcknowledgementBatch) -> TakenAcknowledgements {
+  /// Applies acknowledgements of several devices; returns the changes of the pushes that waited for them.
+  func acknowledge(_ batch: AcknowledgementBatch) -> AppliedAcknowledgements {
     state.withLock { state in
-      var taken = TakenAcknowledgements(of: batch)
+      var taken = AppliedAcknowledgements(of: batch)
       for (index, sender) in batch.senders.enumerated() {
         let isActive = state.table.isActive(sender.number)
         for place in sender.places {

@@ -41,11 +41,11 @@ extension AppDirectory {
     return Recipients(kept)
   }
 
-  /// Last contacts to store, at most `limit`, of devices whose contact was not stored for `coarse` seconds.
-  /// The others keep their places until they are due. Examines no more than `looks` devices, which takes
-  /// microseconds for a thousand, and continues there at the next call; `isComplete` says that this was the
-  /// last of them.
-  func takeSeen(
+  /// Removes last contacts to store, at most `limit`, of devices whose contact was not stored for `coarse`
+  /// seconds. The others keep their places until they are due. Examines no more than `looks` devices, which
+  /// takes microseconds for a thousand, and continues there at the next call; `isComplete` says that this was
+  /// the last of them.
+  func popSeen(
     limit: Int, looks: Int, coarse: UInt32, at now: UInt32
   ) -> (late: [SeenDevice], isComplete: Bool) {
     state.withLock { state in
@@ -56,7 +56,7 @@ extension AppDirectory {
           state.seenPlace = number
           return (late, false)
         }
-        if let device = state.takeSeen(number, coarse: coarse, at: now) { late.append(device) }
+        if let device = state.popSeen(number, coarse: coarse, at: now) { late.append(device) }
       }
       let isComplete = numbers.count < looks
       state.seenPlace = isComplete ? RegistrationNumber(0) : numbers.last?.next ?? RegistrationNumber(0)
@@ -64,7 +64,7 @@ extension AppDirectory {
     }
   }
 
-  /// Has the next `takeSeen` begin with the first device.
+  /// Has the next `popSeen` begin with the first device.
   func seeFromStart() { state.withLock { $0.seenPlace = RegistrationNumber(0) } }
 
   /// Marks connected devices whose contact was not stored for `period` seconds, so that a lasting connection
@@ -82,7 +82,7 @@ extension AppDirectory {
 }
 
 extension AppDirectory.State {
-  fileprivate mutating func takeSeen(
+  fileprivate mutating func popSeen(
     _ number: RegistrationNumber, coarse: UInt32, at now: UInt32
   ) -> SeenDevice? {
     guard now >= table.records[number.rawValue].notedAt &+ coarse else { return nil }

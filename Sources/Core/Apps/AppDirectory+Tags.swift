@@ -30,12 +30,12 @@ extension AppDirectory {
     }
   }
 
-  /// Takes tags that nobody has had for some seconds, at most `limit`; none while those that were taken
+  /// Removes tags that nobody has had for some seconds, at most `limit`; none while those that were removed
   /// before have not come back by `endRemoval`.
-  func takeUnusedTags(for seconds: UInt32, at now: UInt32, limit: Int) -> [UInt32] {
+  func popUnusedTags(for seconds: UInt32, at now: UInt32, limit: Int) -> [UInt32] {
     state.withLock { state in
       guard !state.table.tags.isRemoving else { return [] }
-      let found = state.table.tags.takeUnused(for: seconds, at: now, limit: limit)
+      let found = state.table.tags.popUnused(for: seconds, at: now, limit: limit)
       state.table.tags.isRemoving = !found.isEmpty
       return found
     }

@@ -28,7 +28,7 @@ struct AppMoves {
     let known = imports.last
     // From now on nobody brings it back into memory.
     own.remove(app.id)
-    guard apps.take(key) != nil else { return nil }
+    guard apps.unload(key) != nil else { return nil }
     if !keepingSessions { gateways.disconnectAll(app, .loginAgain) }
     for plugged in channels.services { plugged.channel.release(app) }
     storeAll(of: app)

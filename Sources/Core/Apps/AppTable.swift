@@ -62,8 +62,8 @@ final class AppTable: Sendable {
     }
   }
 
-  /// Has an app be found no more, which may come back.
-  func take(_ key: AppKey) -> App? {
+  /// Removes an app from memory until it is added again.
+  func unload(_ key: AppKey) -> App? {
     apps.withLock { apps in
       let app = apps.byKey.removeValue(forKey: key)
       if let app { apps.byID[app.id] = nil }
@@ -71,7 +71,7 @@ final class AppTable: Sendable {
     }
   }
 
-  /// Takes a deleted app out of memory.
+  /// Removes a deleted app from memory for good.
   func remove(_ key: AppKey) -> App? {
     apps.withLock { apps in
       apps.deleted.insert(key)

@@ -274,7 +274,7 @@ package final class Apps: Sendable {
       count += 1
       return update(rows)
     }
-    tellDevices(changed)
+    notifyDevices(changed)
   }
 
   /// Updates apps in memory; returns what their devices have to know.
@@ -283,7 +283,7 @@ package final class Apps: Sendable {
     return rows.compactMap { row in table.find(row.key).map { ($0, $0.update(row)) } }
   }
 
-  private func tellDevices(_ changed: [(app: App, change: App.Change)]) {
+  private func notifyDevices(_ changed: [(app: App, change: App.Change)]) {
     for (app, change) in changed {
       if change.isTurnedOff { gateways.disconnectAll(app) }
       if let facts = change.facts { gateways.sendToAll(.factsWanted(app.id, facts)) }
@@ -324,7 +324,7 @@ package final class Apps: Sendable {
       var isOld = false
       if case .success(let found) = result {
         isOld = callbacks.changes != changesOfCallbacks
-        callbacks.takeOver(found.callbacks, readAt: changesOfCallbacks)
+        callbacks.apply(found.callbacks, readAt: changesOfCallbacks)
         // Rows that were read before a change would undo it until the next look.
         let changed = changes.withLock { count -> [(app: App, change: App.Change)] in
           guard count == known else {
@@ -333,7 +333,7 @@ package final class Apps: Sendable {
           }
           return update(found.rows)
         }
-        tellDevices(changed)
+        notifyDevices(changed)
         for deleted in found.deleted { purge.forget(deleted) }
       }
       if !isOld { for done in callers { done() } }

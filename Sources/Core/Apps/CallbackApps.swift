@@ -27,7 +27,7 @@ package final class CallbackApps: Sendable {
   /// Reads what apps have set up for callbacks.
   func load(_ transaction: ReadTransaction, in rows: AppRows) throws(StorageError) {
     for app in try transaction.callbacks.apps(in: rows) { insert(app) }
-    takeOver(try transaction.callbacks.settings(in: rows), readAt: changes)
+    apply(try transaction.callbacks.settings(in: rows), readAt: changes)
   }
 
   /// Reads what an app has set up that is not in memory yet.
@@ -43,16 +43,16 @@ package final class CallbackApps: Sendable {
   var changes: Int { changeCount.withLock { $0 } }
 
   /// Has pushes accepted from now on follow what an app has set up; nil for nothing.
-  package func takeOver(_ setting: CallbackSettingRow?, of app: AppID) {
+  package func apply(_ setting: CallbackSettingRow?, of app: AppID) {
     changeCount.withLock { count in
       count += 1
       loaded.find(app)?.setCallbacks(setting)
     }
   }
 
-  /// Takes over what apps have set up for callbacks; `settings` are those of all apps, read at a count of
+  /// Applies the callback settings of apps; `settings` are those of all apps, read at a count of
   /// changes.
-  func takeOver(_ settings: [CallbackSettingRow], readAt changes: Int) {
+  func apply(_ settings: [CallbackSettingRow], readAt changes: Int) {
     let byApp = Dictionary(settings.map { ($0.app, $0) }) { first, _ in first }
     // Under one lock, so that no change comes between the look at the count and the last app.
     changeCount.withLock { count in

@@ -150,7 +150,7 @@ final class Housekeeping: Sendable {
     while !isComplete {
       guard isInTime() else { return false }
       let seen: [SeenDevice]
-      (seen, isComplete) = app.directory.takeSeen(
+      (seen, isComplete) = app.directory.popSeen(
         limit: Self.lastTouches, looks: Self.lastTouches, coarse: 0, at: UInt32(clamping: time.now().seconds))
       let contacts = Self.contacts(
         exceptConnected ? seen.filter { $0.end != .connected } : seen, of: app)
@@ -188,7 +188,7 @@ final class Housekeeping: Sendable {
     app.directory.noteLasting(looks: Self.looks, period: options.lastingPeriod, at: seconds)
     var late: [SeenDevice] = []
     for _ in 0..<Self.looksInTick where late.count < Self.touches {
-      let (seen, isComplete) = app.directory.takeSeen(
+      let (seen, isComplete) = app.directory.popSeen(
         limit: Self.touches - late.count, looks: Self.looks, coarse: options.lastSeenPrecision, at: seconds)
       late += seen
       if isComplete { break }

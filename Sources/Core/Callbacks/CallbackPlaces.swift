@@ -29,7 +29,7 @@ struct CallbackPlaces: Sendable {
 
     init(count: Int) { self.count = count }
 
-    func taken(by app: AppID) -> Int { apps[app, default: 0] }
+    func used(by app: AppID) -> Int { apps[app, default: 0] }
 
     /// How many more places an account can take: it then has three times as many as are free.
     func room(for account: AccountID?) -> Int {
@@ -37,7 +37,7 @@ struct CallbackPlaces: Sendable {
     }
 
     func hasRoom(for sender: CallbackSender) -> Bool {
-      let (room, own) = (room(for: sender.account), taken(by: sender.app))
+      let (room, own) = (room(for: sender.account), used(by: sender.app))
       return own == 0 ? room > 0 : 2 * own < room - count / 8
     }
 
@@ -77,12 +77,12 @@ struct CallbackPlaces: Sendable {
 
   /// Whether a request of an app may start; with `isProbe`, one to a failing destination.
   func hasRoom(for sender: CallbackSender, isProbe: Bool = false) -> Bool {
-    all.taken(by: sender.app) < limits.app && all.hasRoom(for: sender)
+    all.used(by: sender.app) < limits.app && all.hasRoom(for: sender)
       && (!isProbe || probes.hasRoom(for: sender))
   }
 
-  /// Takes a place if there is one; returns whether there is.
-  mutating func take(_ target: CallbackTarget, isProbe: Bool) -> Bool {
+  /// Reserves a place if there is one; returns whether there is.
+  mutating func reserve(_ target: CallbackTarget, isProbe: Bool) -> Bool {
     guard hasRoom(for: target.sender, isProbe: isProbe), !isFull(host: target.host) else { return false }
     all.add(1, of: target.sender)
     if isProbe { probes.add(1, of: target.sender) }

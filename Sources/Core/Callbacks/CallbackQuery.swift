@@ -157,7 +157,7 @@ struct CallbackQuery: Sendable {
         let url = batch.url ?? settings[sender.app]?.url
         let target = CallbackTarget(
           sender: sender, origin: origin, host: url.flatMap { CallbackAddress($0) }?.origin ?? "")
-        guard places.take(target, isProbe: capacity.isProbe) else {
+        guard places.reserve(target, isProbe: capacity.isProbe) else {
           if places.isFull(host: target.host) { isServed = false }
           break
         }

@@ -146,7 +146,7 @@ final class CallbackQueue: Sendable {
   /// Sends a request, in the trace of the first of its pushes that can have a span.
   private func send(_ request: OutgoingRequest, _ batch: CallbackBatchRow, _ target: CallbackTarget) {
     var post = request
-    let span = tracer?.begin(telling: CallbackEvent.pushes(in: batch.body))
+    let span = tracer?.begin(notifying: CallbackEvent.pushes(in: batch.body))
     if let span { post.fields += span.context.fields }
     transport.send(post) { [self] answer in
       // It is sent again after the next start.

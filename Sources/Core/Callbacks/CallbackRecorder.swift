@@ -28,7 +28,7 @@ final class CallbackRecorder: DeliveryObserver {
     var batches = EventBatches { [router] in router.apps.loaded($0)?.callbackFormat ?? .borealis }
     for event in events where router.callbacks.contains(event.app) {
       guard let row = try terms(of: event.push, of: event.app, in: transaction) else { continue }
-      try tell(event, row, in: transaction, &batches)
+      try record(event, row, in: transaction, &batches)
       if row.types.contains(.notDelivered), try isOver(after: event, in: transaction),
         try !transaction.callbacks.isRestReported(of: event.push)
       {
@@ -52,7 +52,7 @@ final class CallbackRecorder: DeliveryObserver {
     return row
   }
 
-  private func tell(
+  private func record(
     _ event: DeliveryEvent, _ row: PushCallbackRow, in transaction: WriteTransaction,
     _ batches: inout EventBatches
   ) throws(StorageError) {

@@ -99,7 +99,7 @@ extension CallbackService {
       if let note { try transaction.audit.add(note) }
       return true
     } completion: { [self] result in
-      if case .success = result { takeOver(nil, of: app) }
+      if case .success = result { apply(nil, of: app) }
       done(result.mapError { _ in .storage })
     }
   }
@@ -153,15 +153,15 @@ extension CallbackService {
       case .failure: done(.failure(.storage))
       case .success(nil): done(.failure(.nothingSetUp))
       case .success(let changed?):
-        takeOver(changed.row, of: app)
+        apply(changed.row, of: app)
         done(.success((CallbackSetting(changed.row, at: sealer.now), changed.secret)))
       }
     }
   }
 
   /// Applies the settings to pushes accepted from now on.
-  private func takeOver(_ row: CallbackSettingRow?, of app: AppID) {
-    router.callbacks.takeOver(row, of: app)
+  private func apply(_ row: CallbackSettingRow?, of app: AppID) {
+    router.callbacks.apply(row, of: app)
     log.info("callbacks set up", ["app": .number(Int64(app.rawValue)), "is_set": .flag(row != nil)])
   }
 }

@@ -65,7 +65,7 @@ struct DestinationLimiter: Sendable {
   mutating func begin(_ batch: Int64, to target: CallbackTarget, at now: UInt64) -> Bool {
     let capacity = availableCapacity(of: target.destination, at: now)
     guard capacity.count > 0, !capacity.busy.contains(batch),
-      places.take(target, isProbe: capacity.isProbe)
+      places.reserve(target, isProbe: capacity.isProbe)
     else { return false }
     if capacity.isProbe { destinations[target.destination]?.isProbing = true }
     destinations[target.destination, default: Destination(account: target.sender.account)].busy.insert(batch)

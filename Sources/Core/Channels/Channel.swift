@@ -91,7 +91,7 @@ extension PushRow {
   }
 }
 
-/// What a channel can no longer take back of a push, by leg.
+/// What a channel can no longer recall of a push, by leg.
 package struct ChannelHold: Sendable {
   /// The targets for which its service has responded, also where that is not stored yet.
   package var answered: [DeliveryLeg: NumberSet] = [:]
@@ -119,11 +119,11 @@ package struct PushHolder: Hashable, Sendable {
 package protocol Channel: AnyObject, Sendable {
   /// What it is and can do.
   var info: ChannelInfo { get }
-  /// Takes a push that was committed.
+  /// Delivers a push that was committed.
   func deliver(_ push: ChannelPush)
   /// A push was recalled or replaced: stops sending it. Returns for how many devices it still waited.
   func withdraw(_ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp) -> Int
-  /// Tells devices that got a recalled push, and have not shown it yet, to remove it. A channel to a service
+  /// Has devices that got a recalled push, and have not shown it yet, remove it. A channel to a service
   /// is asked only if that has taken the push for a device, or may be taking it.
   func recall(_ id: MessageID, of app: App, audience: NumberSet)
   /// How each of its services stands for an app. On any thread.
@@ -136,7 +136,7 @@ package protocol Channel: AnyObject, Sendable {
 extension Channel {
   /// Nothing waits.
   package func withdraw(_ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp) -> Int { 0 }
-  /// Nothing can be taken back from devices.
+  /// Nothing can be recalled from devices.
   package func recall(_ id: MessageID, of app: App, audience: NumberSet) {}
   /// There are no services.
   package func status(of app: App) -> [ChannelStatus] { [] }

@@ -57,7 +57,7 @@ package struct ChannelAnswers: Sendable {
       }
     }
     // Whether all have it the end alone does not tell then: something waits here besides, devices have said
-    // more, or the push was taken back before the service answered.
+    // more, or the push was recalled before the service answered.
     var isUnclear = try transaction.deliveries.hasReceipts(id)
     if isFinal, try !coversAll(in: transaction) {
       // It has taken over more devices since: it goes on with them.

@@ -117,18 +117,18 @@ extension PluggedChannels {
     _ inputs: [CredentialInput], of channel: ChannelID, for app: App,
     reply: @escaping @Sendable (Result<[CredentialReceipt], CredentialInput.Refusal>) -> Void
   ) {
-    guard let taker = credentials.first(where: { $0.info.id == channel }) else {
+    guard let channelCredentials = credentials.first(where: { $0.info.id == channel }) else {
       let text = Phrase("The server has no channel for it.", "服务器没有对应的推送通道。")
       reply(.failure(.refused(CredentialProblem(text))))
       return
     }
-    taker.take(inputs, for: app, noting: nil, reply: reply)
+    channelCredentials.checkAndInstall(inputs, for: app, noting: nil, reply: reply)
   }
 }
 
 extension ChannelCredentials {
   /// Checks what was handed in against its form, then installs it.
-  package func take(
+  package func checkAndInstall(
     _ inputs: [CredentialInput], for app: App, noting entry: AuditRow?,
     reply: @escaping @Sendable (Result<[CredentialReceipt], CredentialInput.Refusal>) -> Void
   ) {

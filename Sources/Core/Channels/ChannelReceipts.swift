@@ -1,7 +1,7 @@
 import BorealisBase
 import Model
 
-/// Takes what a channel's service tells of pushes that it took, at an address that only the service was told.
+/// Handles the receipts of a channel's service, which come to an address that only the service knows.
 /// Safe to use from any thread.
 package protocol ChannelReceipts: AnyObject, Sendable {
   /// Whose address ends with a code; nil if it is that of no app of this home.
@@ -10,9 +10,9 @@ package protocol ChannelReceipts: AnyObject, Sendable {
   func findOwner(of code: String, done: @escaping @Sendable (ReceiptOwner) -> Void)
   /// Counts a request to an address that nobody has.
   func countUnknown()
-  /// Reads a request to the address with a code, which takes some time: not for a loop. `reply` is called
-  /// once, when what it says is noted.
-  func take(_ request: ReceiptRequest, at code: String, reply: @escaping @Sendable (ReceiptReply) -> Void)
+  /// Handles a request to the address with a code. Takes some time: do not call it on a loop. `reply` is
+  /// called once, when what it says is noted.
+  func handle(_ request: ReceiptRequest, at code: String, reply: @escaping @Sendable (ReceiptReply) -> Void)
 }
 
 /// Whose an address for receipts is.
@@ -63,8 +63,8 @@ package struct ReceiptRequest: Sendable {
 
 /// What a service is answered.
 package enum ReceiptReply: Sendable, Equatable {
-  /// Its receipts were taken: in the form that it expects.
-  case taken([UInt8])
+  /// Its receipts are recorded: the answer in the form that the service expects.
+  case accepted([UInt8])
   /// They were not, for a reason that need not be tried again.
   case refused(ReceiptRefusal)
   /// Not now.

@@ -2,7 +2,7 @@ import BorealisBase
 import Model
 
 /// Why a token that a device told is none.
-package struct ToldTokenFault: Error, Sendable {
+package struct ReportedTokenFault: Error, Sendable {
   /// One line without a full stop, for developers.
   package let message: String
 
@@ -12,22 +12,23 @@ package struct ToldTokenFault: Error, Sendable {
 
 extension PluggedChannels {
   /// Checks what a device on a platform says of a token by what the channel that it names says of its tokens.
-  package func token(_ told: ToldToken, of platform: Platform) -> Result<PushToken, ToldTokenFault> {
+  package func token(_ told: ReportedToken, of platform: Platform) -> Result<PushToken, ReportedTokenFault> {
     let infos = infos.filter { !$0.tokens.isEmpty }
     guard let info = infos.first(where: { $0.name == told.channel }) else {
-      return .failure(ToldTokenFault("channel must be one of \(infos.map(\.name).joined(separator: ", "))"))
+      return .failure(
+        ReportedTokenFault("channel must be one of \(infos.map(\.name).joined(separator: ", "))"))
     }
     guard info.platforms.contains(platform) else {
-      return .failure(ToldTokenFault("\(info.name) does not reach devices on \(platform.name)"))
+      return .failure(ReportedTokenFault("\(info.name) does not reach devices on \(platform.name)"))
     }
     // The first kind is the ordinary one.
     guard let kind = info.tokens.first(where: { told.kind.isEmpty || $0.name == told.kind }) else {
       let names = info.tokens.map(\.name).joined(separator: ", ")
-      return .failure(ToldTokenFault("kind must be one of \(names) for \(info.name)"))
+      return .failure(ReportedTokenFault("kind must be one of \(names) for \(info.name)"))
     }
     guard kind.allows(name: told.name) else {
       return .failure(
-        ToldTokenFault(
+        ReportedTokenFault(
           kind.isNamed
             ? "\(kind.name) needs a name of 1 to \(TokenSlot.maximumName) bytes" : "\(kind.name) has no name")
       )
@@ -35,13 +36,13 @@ extension PluggedChannels {
     guard let service = info.service(named: told.service.isEmpty ? nil : told.service) else {
       let names = info.services.map(\.name).joined(separator: ", ")
       return .failure(
-        ToldTokenFault(
+        ReportedTokenFault(
           names.isEmpty ? "\(info.name) has no services" : "service must be one of \(names) for \(info.name)")
       )
     }
     guard let bytes = kind.bytes(told.token) else {
       return .failure(
-        ToldTokenFault("token must be at most \(kind.maximumBytes) bytes as \(kind.form.english)"))
+        ReportedTokenFault("token must be at most \(kind.maximumBytes) bytes as \(kind.form.english)"))
     }
     let slot = TokenSlot(info.id, kind: kind.number, name: told.name)
     guard !bytes.isEmpty, let channel = serviceChannel(info.id) else {

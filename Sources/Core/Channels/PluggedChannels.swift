@@ -114,7 +114,7 @@ package final class PluggedChannels: Sendable {
 
   // MARK: All channels
 
-  /// Tells them that the tokens of some registrations have changed.
+  /// Notifies them that the tokens of some registrations have changed.
   func tokensChanged(of numbers: [RegistrationNumber], in app: App) {
     for plugged in services { plugged.channel.tokensChanged(of: numbers, in: app) }
   }
@@ -135,24 +135,24 @@ package final class PluggedChannels: Sendable {
     }
   }
 
-  /// A push was not taken back after all by one who may hold it.
+  /// A push was not recalled after all by a holder.
   func resume(_ id: MessageID, of app: App, by holder: PushHolder) {
     for plugged in services { plugged.channel.resume(id, of: app, by: holder) }
   }
 
-  /// A push that some channels have delivered, or whose services have taken it, was recalled: devices are to
-  /// remove it.
-  func recall(_ id: MessageID, of app: App, audience: NumberSet, takenBy takers: Set<ChannelID>) {
-    for plugged in all where takers.contains(plugged.id) {
+  /// A push that some channels have delivered, or whose services have accepted it, was recalled: devices are
+  /// to remove it.
+  func recall(_ id: MessageID, of app: App, audience: NumberSet, sentOver channels: Set<ChannelID>) {
+    for plugged in all where channels.contains(plugged.id) {
       plugged.channel.recall(id, of: app, audience: audience)
     }
   }
 
-  /// A push that some channels' services have taken was replaced by one that goes its ways.
-  func overridden(_ id: MessageID, of app: App, by plan: RoutePlan, takenBy takers: Set<ChannelID>) {
-    guard !takers.isEmpty else { return }
+  /// A push that some channels' services have accepted was replaced by another one with its own routes.
+  func overridden(_ id: MessageID, of app: App, by plan: RoutePlan, sentOver channels: Set<ChannelID>) {
+    guard !channels.isEmpty else { return }
     let own = plan.own.numbers
-    for plugged in services where takers.contains(plugged.id) {
+    for plugged in services where channels.contains(plugged.id) {
       let here = plan[DeliveryLeg(plugged.id)].numbers
       plugged.channel.overridden(id, of: app, own: own, here: here)
     }

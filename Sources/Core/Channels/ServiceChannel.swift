@@ -25,7 +25,7 @@ package protocol ServiceChannel: Channel, ChannelLifecycle, ChannelFacts {
   /// A push is being recalled or replaced: holds it until `withdraw`, or `resume` by all holders. Returns
   /// what can no longer be recalled.
   func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold
-  /// A push was not taken back after all by one who may hold it. On any thread.
+  /// A push was not recalled after all by a holder. On any thread.
   func resume(_ id: MessageID, of app: App, by holder: PushHolder)
   /// A push was replaced, by one that goes to `own` over the direct connection and to `here` over this
   /// channel: takes its notification from devices where the new one does not take its place.
@@ -37,11 +37,11 @@ package protocol ServiceChannel: Channel, ChannelLifecycle, ChannelFacts {
   /// channel's service goes there (`Deliveries.withdraw(_:in:from:for:done:)`). On any thread, for each
   /// login.
   func reached(_ number: RegistrationNumber, in app: App)
-  /// Checks a token that a device tells, which has the form of its kind; gives the bytes that are kept.
-  func check(_ token: [UInt8], in slot: TokenSlot) -> Result<[UInt8], ToldTokenFault>
+  /// Checks a token that a device reports, which has the form of its kind; returns the bytes that are stored.
+  func check(_ token: [UInt8], in slot: TokenSlot) -> Result<[UInt8], ReportedTokenFault>
   /// What apps prove themselves with at its service; nil if it needs no credentials.
   var credentials: (any ChannelCredentials)? { get }
-  /// Takes what its service tells of pushes that it took; nil if it tells nothing.
+  /// Handles its service's receipts; nil if the service sends none.
   var receipts: (any ChannelReceipts)? { get }
 }
 
@@ -116,7 +116,7 @@ extension ServiceChannel {
   /// Nothing waits for a service.
   package func reached(_ number: RegistrationNumber, in app: App) {}
   /// A token of the right form is good.
-  package func check(_ token: [UInt8], in slot: TokenSlot) -> Result<[UInt8], ToldTokenFault> {
+  package func check(_ token: [UInt8], in slot: TokenSlot) -> Result<[UInt8], ReportedTokenFault> {
     .success(token)
   }
   /// No credentials are needed.

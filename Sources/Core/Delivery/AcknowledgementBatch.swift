@@ -56,7 +56,7 @@ package struct AcknowledgementBatch: Sendable {
 }
 
 /// The result of acknowledgements.
-struct TakenAcknowledgements: Sendable {
+struct AppliedAcknowledgements: Sendable {
   /// An acknowledgement's place in the batch, and its sender's.
   typealias Place = (place: Int, sender: Int)
 

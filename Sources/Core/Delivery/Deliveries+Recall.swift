@@ -2,9 +2,9 @@ import BorealisBase
 import Model
 import Storage
 
-/// Taking pushes back for their senders.
+/// Recalls of pushes.
 extension Deliveries {
-  /// Takes a push back: who does not have it yet never gets it. `reply` comes when all nodes with devices
+  /// Recalls a push: devices that do not have it yet never get it. `reply` comes when all nodes with devices
   /// have confirmed it, or two seconds later. The audit log says it in the same commit, if there is something
   /// to note.
   package func recall(
@@ -24,22 +24,23 @@ extension Deliveries {
     }
   }
 
-  /// Whom a push that was taken back was for, and the channels by which devices may have it: the direct
-  /// connection, and those whose services have taken it, or may be taking it.
-  typealias TakenBack = (audience: NumberSet, takers: Set<ChannelID>)
+  /// A recalled push, its audience, and the channels by which devices may have it: the direct
+  /// connection, and those whose services have accepted it, or may be accepting it.
+  typealias RecalledPush = (id: MessageID, audience: NumberSet, channels: Set<ChannelID>)
 
   /// Stores that a push is recalled; nil if the app has no such push.
-  func takeBack(
+  func storeRecall(
     _ id: MessageID, of app: App, at now: Timestamp, by holder: PushHolder, in transaction: WriteTransaction
-  ) throws(StorageError) -> TakenBack? {
+  ) throws(StorageError) -> RecalledPush? {
     guard let push = try transaction.pushes.find(id: id), push.app == app.id else { return nil }
-    let takers = try withdraw(id, of: app, .recalled, at: now, by: holder, in: transaction)
+    let channels = try withdraw(id, of: app, .recalled, at: now, by: holder, in: transaction)
     let targets = push.targets.flatMap { NumberSet(serialized: $0) }
-    return (push.target.map { NumberSet([$0]) } ?? targets ?? NumberSet(), takers.union([.passthrough]))
+    let audience = push.target.map { NumberSet([$0]) } ?? targets ?? NumberSet()
+    return (id, audience, channels.union([.passthrough]))
   }
 
   /// Stores that a push is recalled, with the devices that are known to have it. Returns the channels whose
-  /// services have taken it, or may be taking it.
+  /// services have accepted it, or may be accepting it.
   func withdraw(
     _ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp, by holder: PushHolder,
     in transaction: WriteTransaction
@@ -48,7 +49,7 @@ extension Deliveries {
     let isInTime = now < rows.push.expiresAt
     let hold = channels.hold(id, of: app, by: holder)
     let refused = isInTime ? try withdrawFromQueue(rows, of: app, hold, at: now, in: transaction) : []
-    if isInTime { try transaction.deliveries.markTakenBack(id, status, at: now) }
+    if isInTime { try transaction.deliveries.markRecalled(id, status, at: now) }
     // Requests in flight to a service cannot be recalled: their results end the push there.
     for channel in rows.pendingChannels where !hold.inFlight.keys.contains(where: { $0.channel == channel }) {
       try transaction.channelQueue.finish(id: id, app: app.id, channel: channel)
@@ -64,7 +65,7 @@ extension Deliveries {
     let ended = EndedPush(id, isInTime ? status : .expired, progress: progress)
     try settle(ended, of: app, at: now, in: transaction)
     try transaction.reckon(id, at: now)
-    return hold.channels.union(rows.takers)
+    return hold.channels.union(rows.acceptedBy)
   }
 
   /// Stores that devices without a result of a service will not get the push.
@@ -100,16 +101,16 @@ extension Deliveries {
 }
 
 extension ChannelHold {
-  /// The channels that can no longer take all of it back.
+  /// The channels that can no longer recall all of it.
   fileprivate var channels: Set<ChannelID> {
     Set((Array(answered) + Array(inFlight)).filter { !$0.value.isEmpty }.map(\.key.channel))
   }
 }
 
 extension TargetRows {
-  /// The channels whose services have taken the push for a device. What a device has shown, its channel's
+  /// The channels whose services have accepted the push for a device. What a device has shown, its channel's
   /// service had, whatever was heard from that.
-  fileprivate var takers: Set<ChannelID> {
+  fileprivate var acceptedBy: Set<ChannelID> {
     let isSeen =
       shown != nil || tapped != nil || !ofServices.isEmpty || outcome?.shownAt != nil
       || outcome?.tappedAt != nil

@@ -14,11 +14,11 @@ package struct RecalledPushes: Sendable, Equatable {
 
 /// Taking many pushes back at once.
 extension Deliveries {
-  /// Pushes that one commit takes back: some milliseconds of the writer's time.
+  /// Pushes that one commit recalls: some milliseconds of the writer's time.
   private static let recallsInCommit = 16
 
-  /// Takes pushes back as if each was recalled, several in a commit, and passes over those that the app does
-  /// not have. An error may leave some of them taken back: to repeat the recall does no harm.
+  /// Recalls pushes as if one by one, several in a commit, and passes over those that the app does
+  /// not have. An error may leave some of them recalled: to repeat the recall does no harm.
   package func recall(
     _ ids: ArraySlice<MessageID>, in app: App,
     reply: @escaping @Sendable (Result<RecalledPushes, APIError>) -> Void
@@ -51,7 +51,7 @@ extension Deliveries {
     }
   }
 
-  /// What one commit took back.
+  /// What one commit has recalled.
   struct RecallCommit {
     /// How many of the pushes the app has.
     var known = 0
@@ -61,7 +61,7 @@ extension Deliveries {
     var waiting = 0
   }
 
-  /// Takes pushes back in one commit, each with the push to the rest of its canary, whose ID its sender may
+  /// Recalls pushes in one commit, each with the push to the rest of its canary, whose ID its sender may
   /// not know. The audit log says it in the same commit, if there is something to note and the app has one
   /// of the pushes.
   func recallTogether(
@@ -73,31 +73,31 @@ extension Deliveries {
     // Also those that the commit finds: if it fails, channels go on with them.
     let tried = Mutex(Array(ids))
     store.write(of: app.id) {
-      [self] transaction throws(StorageError) -> (known: Int, found: [(id: MessageID, taken: TakenBack)]) in
-      var (known, found) = (0, [(id: MessageID, taken: TakenBack)]())
+      [self] transaction throws(StorageError) -> (known: Int, recalled: [RecalledPush]) in
+      var (known, recalled) = (0, [RecalledPush]())
       for id in ids {
-        guard let taken = try takeBack(id, of: app, at: now, by: holder, in: transaction) else { continue }
+        guard let push = try storeRecall(id, of: app, at: now, by: holder, in: transaction) else { continue }
         known += 1
-        found.append((id, taken))
+        recalled.append(push)
         guard let rest = try transaction.canaries.pushToRest(after: id, app: app.id) else { continue }
         tried.withLock { $0.append(rest) }
-        if let taken = try takeBack(rest, of: app, at: now, by: holder, in: transaction) {
-          found.append((rest, taken))
+        if let push = try storeRecall(rest, of: app, at: now, by: holder, in: transaction) {
+          recalled.append(push)
         }
       }
       if known > 0, let note { try transaction.audit.add(note) }
-      return (known, found)
+      return (known, recalled)
     } completion: { [self] result in
       switch result {
       case .failure(let error):
         for id in tried.withLock({ $0 }) { channels.resume(id, of: app, by: holder) }
         done(.failure(error.apiError))
-      case .success(let (known, found)):
+      case .success(let (known, recalled)):
         var commit = RecallCommit(known: known)
-        for (id, taken) in found {
-          commit.pushes.append(id)
-          commit.waiting += channels.withdraw(id, of: app, .recalled, at: now)
-          channels.recall(id, of: app, audience: taken.audience, takenBy: taken.takers)
+        for push in recalled {
+          commit.pushes.append(push.id)
+          commit.waiting += channels.withdraw(push.id, of: app, .recalled, at: now)
+          channels.recall(push.id, of: app, audience: push.audience, sentOver: push.channels)
         }
         done(.success(commit))
       }

@@ -3,7 +3,7 @@ import Model
 import Storage
 
 /// The result of recalling a push from a channel in the database.
-private enum TakeBack: Sendable {
+private enum WithdrawalOutcome: Sendable {
   /// It goes on elsewhere for some.
   case stored(Elsewhere.Change)
   /// That changes nothing.
@@ -29,7 +29,7 @@ extension Deliveries {
     // of these devices.
     let isYetToEnd = app.directory.pin(id)
     writeBehind.flushEnds()
-    store.write(of: app.id) { [channels] transaction throws(StorageError) -> TakeBack in
+    store.write(of: app.id) { [channels] transaction throws(StorageError) -> WithdrawalOutcome in
       guard let rows = try transaction.deliveries.targets(of: id), rows.push.app == app.id,
         rows.push.expiresAt > now, rows.withdrawal == nil, let targets = PushTargets(rows, at: now),
         let elsewhere = Elsewhere(rows, targets, from: channel, refused, goingOn, channels, in: app)
@@ -38,7 +38,7 @@ extension Deliveries {
       return .stored(try elsewhere.store(rows, targets, in: transaction))
     } completion: { [self] result in
       if case .success(.stored(let change)) = result {
-        take(change, in: app, at: now)
+        apply(change, in: app, at: now)
       } else {
         writeBehind.note(app.directory.unpin(id, opening: nil).change, of: app, at: now)
       }
@@ -50,7 +50,7 @@ extension Deliveries {
   }
 
   /// What is stored takes effect in memory. On the writer's thread.
-  private func take(_ change: Elsewhere.Change, in app: App, at now: Timestamp) {
+  private func apply(_ change: Elsewhere.Change, in app: App, at now: Timestamp) {
     let id = change.push.id
     // Another channel that brings the notification changes nothing for our connection.
     let push = change.late == nil ? nil : StoredPush(change.push, change.fallbacks)
@@ -121,14 +121,14 @@ private struct Elsewhere {
       try transaction.channelQueue.setTargets(of: change.push.id, change.push.legs[place])
     }
     for (leg, numbers) in legs.sorted(by: { $0.key < $1.key }) {
-      try take(numbers, leg, &change, in: transaction)
+      try storeTargets(numbers, leg, &change, in: transaction)
     }
-    if !own.isEmpty { change.late = try takeBack(rows, targets, &change.push, in: transaction) }
+    if !own.isEmpty { change.late = try storeOwnTargets(rows, targets, &change.push, in: transaction) }
     return change
   }
 
   /// Another channel takes over.
-  private func take(
+  private func storeTargets(
     _ numbers: NumberSet, _ leg: DeliveryLeg, _ change: inout Change, in transaction: WriteTransaction
   ) throws(StorageError) {
     var row = LegTargetsRow(leg: leg, targets: numbers.serialized())
@@ -147,7 +147,7 @@ private struct Elsewhere {
   }
 
   /// The direct connection takes over.
-  private func takeBack(
+  private func storeOwnTargets(
     _ rows: TargetRows, _ targets: PushTargets, _ push: inout PushRow, in transaction: WriteTransaction
   ) throws(StorageError) -> LateTargets {
     let numbers = NumberSet(own)

@@ -39,7 +39,7 @@ package final class Deliveries: Sendable {
 
   // MARK: What devices say
 
-  /// Takes a device's acknowledgements, and says how many pushes still waited for one.
+  /// Records a device's acknowledgements; returns how many pushes still waited for one.
   @discardableResult
   package func acknowledge(
     _ arrivals: [Arrival], by number: RegistrationNumber, in app: App, from location: Location? = nil,
@@ -51,7 +51,7 @@ package final class Deliveries: Sendable {
     return acknowledge(batch, in: app)[0]
   }
 
-  /// Takes acknowledgements that come now, from a device that does not say when the pushes came.
+  /// Records acknowledgements that come now, from a device that does not say when the pushes came.
   @discardableResult
   package func acknowledge(
     _ ids: [MessageID], by number: RegistrationNumber, in app: App, from location: Location? = nil,
@@ -63,7 +63,7 @@ package final class Deliveries: Sendable {
       newestWhileAway: newestWhileAway)
   }
 
-  /// Takes acknowledgements of several devices, and returns for each how many were awaited. Channels are
+  /// Records acknowledgements of several devices; returns for each how many were awaited. Channels are
   /// notified when they are stored.
   package func acknowledge(_ batch: AcknowledgementBatch, in app: App) -> [Int] {
     let taken = app.directory.acknowledge(batch)
@@ -90,8 +90,8 @@ package final class Deliveries: Sendable {
   /// For how many seconds the oldest acknowledgement has not been stored; 0 if all are.
   package var unstoredSeconds: Double { Double(writeBehind.age) / 1e9 }
 
-  /// Takes a device's word that it showed pushes, also in the app's own pages, or that its user tapped them.
-  /// IDs of pushes that were not for it are passed over, and so are receipts that come later than
+  /// Records a device's report that it showed pushes, also in the app's own pages, or that its user tapped
+  /// them. IDs of pushes that were not for it are passed over, and so are receipts that come later than
   /// `RouterOptions.receiptLifetime` after their push.
   package func note(
     _ receipts: [(id: MessageID, kind: PushReceipt)], by number: RegistrationNumber, in app: App
@@ -111,8 +111,8 @@ package final class Deliveries: Sendable {
     MessageID(firstAt: time.now().adding(seconds: -receiptLifetime))
   }
 
-  /// Takes what a channel's service says of a push and a device. Of a push that was not sent to the device by
-  /// a channel's service it has no effect; nor has what was said before.
+  /// Records a receipt of a channel's service for a push and a device. Of a push that was not sent to the
+  /// device by a channel's service it has no effect; nor has what was said before.
   package func note(
     _ receipt: PushReceipt, of id: MessageID, by number: RegistrationNumber, in app: App,
     since moment: Timestamp

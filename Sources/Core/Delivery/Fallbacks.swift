@@ -239,13 +239,13 @@ final class Fallbacks: Sendable {
         if case .success = result { done(true) } else { done(false) }
         return
       }
-      take(handover, in: app, at: now)
+      apply(handover, in: app, at: now)
       done(true)
     }
   }
 
   /// What is stored takes effect in memory. On the writer's thread.
-  private func take(_ handover: Handover, in app: App, at now: Timestamp) {
+  private func apply(_ handover: Handover, in app: App, at now: Timestamp) {
     let id = handover.push.id
     let push = StoredPush(handover.push, handover.others)
     if let push { contents.replace(id, push) }

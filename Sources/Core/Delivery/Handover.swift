@@ -70,7 +70,7 @@ struct Handover: Sendable {
         continue
       }
       try transaction.fallbacks.finish(id, row.channel, targets: taken.serialized(), at: now)
-      try take(taken, row.channel, content, strategy, of: app, in: transaction)
+      try storeTargets(taken, row.channel, content, strategy, of: app, in: transaction)
     }
     guard !channels.isEmpty || !resent.isEmpty || isQuiet else { return nil }
     try storeMoved(targets, of: app, in: transaction)
@@ -131,7 +131,9 @@ struct Handover: Sendable {
     resent = plan.own.numbers.subtracting(staying)
     for way in plan.vendors {
       let taken = way.targets.numbers.subtracting(staying)
-      if !taken.isEmpty { try take(taken, way.leg.channel, content, strategy, of: app, in: transaction) }
+      if !taken.isEmpty {
+        try storeTargets(taken, way.leg.channel, content, strategy, of: app, in: transaction)
+      }
     }
     resent.subtract(moved)
     try transaction.heldPushes.remove(row.push, until: row.until)
@@ -170,7 +172,7 @@ struct Handover: Sendable {
   }
 
   /// Stores whom a channel takes over.
-  private mutating func take(
+  private mutating func storeTargets(
     _ taken: NumberSet, _ channel: ChannelID, _ content: PushContent, _ strategy: Strategy, of app: App,
     in transaction: WriteTransaction
   ) throws(StorageError) {

@@ -218,7 +218,7 @@ final class HeldPushQueue: Sendable {
       switch result {
       case .success(let handovers):
         for (row, handover) in zip(rows, handovers) {
-          take(handover, of: row, in: app, at: now)
+          apply(handover, of: row, in: app, at: now)
           if let handover, !handover.staying.isEmpty { walk.hasStayed = true }
           if handover?.released.isEmpty != true { walk.hasReleased = true }
         }
@@ -237,7 +237,7 @@ final class HeldPushQueue: Sendable {
   }
 
   /// What is stored takes effect in memory; nil if the push has ended. On the writer's thread.
-  private func take(_ handover: Handover?, of row: HeldPushRow, in app: App, at now: Timestamp) {
+  private func apply(_ handover: Handover?, of row: HeldPushRow, in app: App, at now: Timestamp) {
     let id = row.push
     let push = handover.flatMap { StoredPush($0.push, $0.others) }
     if let push { contents.replace(id, push) }

@@ -262,7 +262,7 @@ extension PushTargets {
     legs.keys.sorted().first { legs[$0]?.refused[reason]?.contains(number) == true }?.channel
   }
 
-  /// Whether it was taken back from all who do not have it, by newer pushes if not by its sender.
+  /// Whether it was recalled from all who do not have it, by newer pushes if not by its sender.
   var isOverridden: Bool { !recalled.isEmpty && delivered.count + recalled.count == all.count }
 
   /// Whether every target has it.

@@ -3,7 +3,7 @@ import Model
 import Storage
 
 extension WriteBehind {
-  /// Stores who acknowledged a push that was taken back or handed over while they did: its end is stored, and
+  /// Stores who acknowledged a push that was recalled or handed over while they did: its end is stored, and
   /// knows nothing of them.
   static func keep(
     _ numbers: [RegistrationNumber], of id: MessageID, at now: Timestamp, in transaction: WriteTransaction

@@ -97,13 +97,13 @@ extension WriteBehind {
       refusals += 1
     }
 
-    mutating func takePartly(_ id: MessageID) -> (id: MessageID, partly: Partly)? {
+    mutating func removePartly(_ id: MessageID) -> (id: MessageID, partly: Partly)? {
       partly.removeValue(forKey: id).map { (id, $0) }
     }
 
-    /// Takes words of a device as far as there is room; returns those that have none unless their pushes are
+    /// Adds reports of a device as far as there is room; returns the rest if their pushes are not
     /// known in memory.
-    mutating func take(_ words: [Word], by speaker: Speaker, areKnown: Bool, at now: Timestamp) -> [Word] {
+    mutating func add(_ words: [Word], by speaker: Speaker, areKnown: Bool, at now: Timestamp) -> [Word] {
       var left: [Word] = []
       var count = spoken[speaker] ?? 0
       for (id, kind) in words {
@@ -147,15 +147,15 @@ extension WriteBehind {
       suspects.append(suspect)
     }
 
-    mutating func takeSuspects(_ limit: Int) -> [Suspect] {
-      let taken = suspects.take(limit)
+    mutating func popSuspects(_ limit: Int) -> [Suspect] {
+      let taken = suspects.popFirst(upTo: limit)
       for one in taken { count(-one.words.count, pushes: -1, of: one.key.app) }
       return taken
     }
 
-    /// Takes the words of some pushes, at most of half as many of one app if others have any: apps take
-    /// turns.
-    mutating func takeReports(_ limit: Int) -> [(key: DeviceReports.Key, words: DeviceReports)] {
+    /// Removes and returns the reports of some pushes, at most of half as many of one app if others have any:
+    /// apps take turns.
+    mutating func popReports(_ limit: Int) -> [(key: DeviceReports.Key, words: DeviceReports)] {
       var taken: [(key: DeviceReports.Key, words: DeviceReports)] = []
       while taken.count < limit, let app = turns.popFirst() {
         let most = turns.isEmpty ? limit - taken.count : min(limit - taken.count, max(1, limit / 2))

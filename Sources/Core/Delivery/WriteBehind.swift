@@ -64,9 +64,9 @@ final class WriteBehind: Sendable {
     if isOld { flushSoon() }
   }
 
-  /// Notes devices' word that pushes reached them: `taken` is what that meant. `stored` gets those whose they
-  /// were when the database has them.
-  func note(_ taken: TakenAcknowledgements, _ batch: AcknowledgementBatch, of app: App) {
+  /// Records acknowledgements of devices: `taken` has their effects. `stored` gets them when the database has
+  /// them.
+  func note(_ taken: AppliedAcknowledgements, _ batch: AcknowledgementBatch, of app: App) {
     guard !taken.change.isEmpty else { return }
     let acknowledgers = taken.acknowledgers(batch)
     let (isFull, isOld) = waiting.withLock { waiting in
@@ -122,13 +122,13 @@ final class WriteBehind: Sendable {
     let left = waiting.withLock { waiting in
       waiting.unknownPushes.makeDoubtful(speaker, at: current)
         ? waiting.unspoken(words, by: speaker)
-        : waiting.take(words, by: speaker, areKnown: false, at: now)
+        : waiting.add(words, by: speaker, areKnown: false, at: now)
     }
     guard !left.isEmpty else { return }
     let known = known(left.map { $0.id })
     let sound = left.filter { known.contains($0.id) }
     if !sound.isEmpty {
-      _ = waiting.withLock { $0.take(sound, by: speaker, areKnown: true, at: now) }
+      _ = waiting.withLock { $0.add(sound, by: speaker, areKnown: true, at: now) }
     }
   }
 
@@ -149,9 +149,9 @@ final class WriteBehind: Sendable {
     }
     flushAcknowledgements(batches: batches)
     let jobCost = isLast ? .max : Self.jobCost
-    for suspect in waiting.withLock({ $0.takeSuspects(batches) }) { write(suspect) }
+    for suspect in waiting.withLock({ $0.popSuspects(batches) }) { write(suspect) }
     for _ in 0..<batches {
-      let batch = waiting.withLock { $0.takeReports(Self.batch) }
+      let batch = waiting.withLock { $0.popReports(Self.batch) }
       guard !batch.isEmpty else { break }
       write(batch[...], jobCost: jobCost)
     }
@@ -234,8 +234,8 @@ final class WriteBehind: Sendable {
       // The oldest first: a server that is killed again and again stores those that it has resent most often,
       // before their devices forget them.
       let (batch, before) = waiting.withLock { waiting in
-        let batch = waiting.ends.take(Self.batch)
-        return (batch, waiting.partly.isEmpty ? [] : batch.compactMap { waiting.takePartly($0.push.id) })
+        let batch = waiting.ends.popFirst(upTo: Self.batch)
+        return (batch, waiting.partly.isEmpty ? [] : batch.compactMap { waiting.removePartly($0.push.id) })
       }
       // An end is stored with all who acknowledged: they are told of first.
       for (id, partly) in before { flush(partly, of: id, at: time.now()) }
@@ -361,7 +361,7 @@ final class WriteBehind: Sendable {
   private func flushPartly(at now: Timestamp) {
     for id in waiting.withLock({ Array($0.partly.keys) }) {
       queueing.withLock { _ in
-        guard let (_, partly) = waiting.withLock({ $0.takePartly(id) }) else { return }
+        guard let (_, partly) = waiting.withLock({ $0.removePartly(id) }) else { return }
         flush(partly, of: id, at: now)
       }
     }

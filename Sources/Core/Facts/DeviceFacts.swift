@@ -27,7 +27,7 @@ package struct DeviceFacts: Sendable {
       case .failure: reply(.failure(.unavailable))
       case .success(nil): reply(.failure(.unknownRegistration))
       case .success(let change?):
-        app.directory.take(change, of: number)
+        app.directory.apply(change, of: number)
         reply(.success(()))
       }
     }
@@ -112,9 +112,9 @@ extension AppDirectory {
 
   func define(_ value: FactValue) { state.withLock { $0.table.facts.define(value) } }
 
-  func take(_ change: FactChange, of number: RegistrationNumber) {
+  func apply(_ change: FactChange, of number: RegistrationNumber) {
     state.withLock { state in
-      state.table.facts.take(change, of: state.table.isActive(number) ? number : nil)
+      state.table.facts.apply(change, of: state.table.isActive(number) ? number : nil)
     }
   }
 

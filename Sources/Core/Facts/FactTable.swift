@@ -108,15 +108,15 @@ package struct FactTable: Sendable {
     columns[value.fact, default: Column()].define(value.number, value.text)
   }
 
-  /// Takes over values of a registration, by their numbers.
+  /// Sets values of a registration, by their numbers.
   mutating func load(_ numbers: [UInt32], of registration: RegistrationNumber) {
     for number in numbers {
       if let fact = factOfNumber[number] { columns[fact]?.set(number, of: registration) }
     }
   }
 
-  /// Takes over a change that was stored.
-  mutating func take(_ change: FactChange, of registration: RegistrationNumber?) {
+  /// Applies a change that was stored.
+  mutating func apply(_ change: FactChange, of registration: RegistrationNumber?) {
     forget(change.deleted)
     for value in change.set { define(value) }
     guard let registration else { return }

@@ -3,10 +3,10 @@ import BorealisBase
 /// The home of apps' state: registrations, connections and waiting pushes. Gateways, which own the
 /// connections, access an app's state only through here (Docs/decisions/0040-gateway-and-home.md).
 package protocol AppHome: AnyObject, Sendable {
-  /// Takes messages of one loop's connections, in their order. Called on the loop; does not block. What can
+  /// Handles messages of one loop's connections, in their order. Called on the loop; does not block. What can
   /// be answered at once is appended to `answers`, in the order of the questions; other answers come as the
   /// loop's mail, when they are known and in any order.
-  func take(_ messages: [GatewayMessage], answers: inout [HomeMessage])
+  func handle(_ messages: [GatewayMessage], answers: inout [HomeMessage])
 }
 
 /// The connections of devices as a home reaches them, by loop. Called from any thread and in the order of the

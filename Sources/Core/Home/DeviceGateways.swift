@@ -83,7 +83,7 @@ final class DeviceGateways: Sendable {
   }
 
   /// Notifies connections that their acknowledgements are stored.
-  func tell(_ stored: [StoredAcknowledgements]) {
+  func reportStored(_ stored: [StoredAcknowledgements]) {
     for (loop, stored) in Dictionary(grouping: stored, by: \.location.loop) {
       for gateway in all { gateway.send(.stored(stored), to: loop) }
     }

@@ -41,10 +41,10 @@ package enum GatewayMessage: Sendable {
   case withdraw(Location)
   /// A session has ended.
   case close(BoundSession, ConnectionEnd)
-  /// The app went to the foreground or background; answered by `stateTaken` if the gateway wants to know the
-  /// newest push.
+  /// The app went to the foreground or background; answered by `stateApplied` if the gateway wants to know
+  /// the newest push.
   case state(BoundSession, isForeground: Bool, wantsNewest: Bool)
-  /// Devices acknowledged pushes of an app; answered by `acknowledgementsTaken`, and by `stored` when the
+  /// Devices acknowledged pushes of an app; answered by `acknowledgementsReceived`, and by `stored` when the
   /// database has them.
   case acknowledgements(AppID, AcknowledgementBatch)
   /// Connections wait for acknowledgements to be stored.
@@ -141,7 +141,7 @@ package enum DeviceOperation: Sendable {
   /// An empty token takes the stored one away.
   case setToken(PushToken)
   /// A token of any channel, which is checked by what the channel says of its tokens.
-  case tellToken(ToldToken)
+  case reportToken(ReportedToken)
   /// The device's public key; an empty one takes the stored one away.
   case setKey(DeviceKeyKind, [UInt8])
   /// Facts about the device; those that are empty are not known.

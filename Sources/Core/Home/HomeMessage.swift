@@ -11,9 +11,9 @@ package enum HomeMessage: Sendable {
   /// The result of a registration.
   case registerResult(Location, RegisterResult)
   /// The app's state was recorded; pushes up to this one were accepted before.
-  case stateTaken(Location, newest: MessageID)
+  case stateApplied(Location, newest: MessageID)
   /// Acknowledgements count from now on.
-  case acknowledgementsTaken([TakenFromSender])
+  case acknowledgementsReceived([ReceivedAcknowledgements])
   /// The database has acknowledgements.
   case stored([StoredAcknowledgements])
   /// The result of an operation.
@@ -155,7 +155,7 @@ package enum RegisterResult: Sendable {
 }
 
 /// The result of acknowledgements of one connection.
-package struct TakenFromSender: Sendable {
+package struct ReceivedAcknowledgements: Sendable {
   /// The connection.
   package let location: Location
   /// How many they were.

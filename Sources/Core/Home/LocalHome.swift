@@ -16,15 +16,15 @@ package final class LocalHome: AppHome {
     self.rules = rules ?? LoneHome()
   }
 
-  /// Takes messages in order; immediate answers are appended, the rest goes to the gateway later.
-  package func take(_ messages: [GatewayMessage], answers: inout [HomeMessage]) {
-    for message in messages { take(message, &answers) }
+  /// Handles messages in order; immediate answers are appended, the rest goes to the gateway later.
+  package func handle(_ messages: [GatewayMessage], answers: inout [HomeMessage]) {
+    for message in messages { handle(message, &answers) }
   }
 
-  private func take(_ message: GatewayMessage, _ answers: inout [HomeMessage]) {
+  private func handle(_ message: GatewayMessage, _ answers: inout [HomeMessage]) {
     switch message {
-    case .login(let login): take(login, &answers)
-    case .register(let device): take(device, &answers)
+    case .login(let login): handle(login, &answers)
+    case .register(let device): handle(device, &answers)
     case .withdraw(let location): registering.end(location)
     case .close(let session, let end):
       directory(of: session)?.disconnect(session.number, from: session.location, at: seconds, end: end)
@@ -33,10 +33,10 @@ package final class LocalHome: AppHome {
         let newest = app.directory.setForeground(isForeground, of: session.number, at: session.location),
         wantsNewest
       else { return }
-      answers.append(.stateTaken(session.location, newest: newest))
+      answers.append(.stateApplied(session.location, newest: newest))
       let platform = app.directory.identity(session.number)?.platform
       noteReached(session.number, on: platform, isForeground: isForeground, in: app)
-    case .acknowledgements(let app, let batch): take(batch, of: app, &answers)
+    case .acknowledgements(let app, let batch): handle(batch, of: app, &answers)
     case .flushSoon: router.deliveries.flushSoon()
     case .receipts(let session, let receipts):
       guard let app = router.apps.loaded(session.app) else { return }
@@ -73,7 +73,7 @@ package final class LocalHome: AppHome {
 
   // MARK: Logins and registrations
 
-  private func take(_ login: DeviceLogin, _ answers: inout [HomeMessage]) {
+  private func handle(_ login: DeviceLogin, _ answers: inout [HomeMessage]) {
     // Nearly always in memory.
     if let app = router.apps.loaded(login.app) {
       answers.append(.loginResult(login.location, connect(login, in: app)))
@@ -198,7 +198,7 @@ package final class LocalHome: AppHome {
     .refused(rules.mayDecide ? refusal : .unavailable)
   }
 
-  private func take(_ device: NewDevice, _ answers: inout [HomeMessage]) {
+  private func handle(_ device: NewDevice, _ answers: inout [HomeMessage]) {
     guard !isOver(device.askedAt, after: RequestAge.request) else {
       return answers.append(.registerResult(device.location, .refused(.unavailable)))
     }
@@ -241,13 +241,13 @@ package final class LocalHome: AppHome {
 
   // MARK: Deliveries
 
-  private func take(_ batch: AcknowledgementBatch, of id: AppID, _ answers: inout [HomeMessage]) {
+  private func handle(_ batch: AcknowledgementBatch, of id: AppID, _ answers: inout [HomeMessage]) {
     guard let app = router.apps.loaded(id) else { return }
     let awaited = router.deliveries.acknowledge(batch, in: app)
     let taken = zip(batch.senders, awaited).compactMap { sender, awaited in
-      sender.location.map { TakenFromSender(location: $0, count: sender.count, awaited: awaited) }
+      sender.location.map { ReceivedAcknowledgements(location: $0, count: sender.count, awaited: awaited) }
     }
-    answers.append(.acknowledgementsTaken(taken))
+    answers.append(.acknowledgementsReceived(taken))
   }
 
   private func pull(
@@ -320,7 +320,7 @@ package final class LocalHome: AppHome {
       }
     case .setBadge(let badge): registrations.setBadge(badge, of: number, in: app, reply: finish)
     case .setToken(let token): registrations.setTokens([token], of: number, in: app, reply: finish)
-    case .tellToken(let told):
+    case .reportToken(let told):
       guard let platform = app.directory.identity(number)?.platform else {
         return finish(.failed(.unknownRegistration))
       }

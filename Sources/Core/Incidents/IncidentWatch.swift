@@ -120,7 +120,7 @@ package final class IncidentWatch: Sendable {
       }
     } completion: { [self] result in
       if case .success = result {
-        for change in changes { tell(change) }
+        for change in changes { report(change) }
       }
       end(done)
     }
@@ -157,7 +157,7 @@ package final class IncidentWatch: Sendable {
     }
   }
 
-  private func tell(_ change: Change) {
+  private func report(_ change: Change) {
     for trouble in change.incidents.begun {
       log.warning(
         "an incident has begun",

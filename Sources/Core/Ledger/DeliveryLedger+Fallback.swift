@@ -31,10 +31,10 @@ extension DeliveryLedger {
 
   /// The channel has refused a push for some: those who were handed over to it are that no more. Returns for
   /// whom it waits again with the others of a push to many.
-  mutating func takeBack(_ id: MessageID, _ numbers: [RegistrationNumber]) -> Set<RegistrationNumber> {
+  mutating func awaitAgain(_ id: MessageID, _ numbers: [RegistrationNumber]) -> Set<RegistrationNumber> {
     var waiting: Set<RegistrationNumber> = []
     if let place = groups.place(of: id) {
-      for number in numbers where groups.takeBack(number, at: place) { waiting.insert(number) }
+      for number in numbers where groups.awaitAgain(number, at: place) { waiting.insert(number) }
     }
     for number in numbers { _ = partly[id]?.handedOver.remove(number) }
     return waiting

@@ -91,7 +91,7 @@ struct DeliveryLedger: Sendable {
     if shared.contains(id) { shared.leave(id, number, isOver: !lists.contains(id)) }
   }
 
-  /// Takes a push out of a registration's list; false if it is not there.
+  /// Removes a push from a registration's list; false if it is not there.
   mutating func remove(
     _ id: MessageID, of number: RegistrationNumber, in table: inout RegistrationTable
   ) -> Bool {
@@ -155,8 +155,8 @@ struct DeliveryLedger: Sendable {
 
   // MARK: Deliveries
 
-  /// Takes a device's acknowledgement, with the arrival time if known. False when nothing waited: an unknown
-  /// ID, another device's, or acknowledged before.
+  /// Records a device's acknowledgement, with the arrival time if known. False when nothing waited: an
+  /// unknown ID, another device's, or acknowledged before.
   mutating func acknowledge(
     _ id: MessageID, by number: RegistrationNumber, at moment: Timestamp? = nil,
     in table: inout RegistrationTable, _ change: inout DeliveryChange

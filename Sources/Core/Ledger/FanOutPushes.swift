@@ -148,7 +148,7 @@ struct FanOutPushes: Sendable {
   }
 
   /// Has a push wait again for one who was handed over to another channel; false if he was not.
-  mutating func takeBack(_ number: RegistrationNumber, at place: Place) -> Bool {
+  mutating func awaitAgain(_ number: RegistrationNumber, at place: Place) -> Bool {
     guard self[place].progress.handedOver.remove(number) else { return false }
     blocks[place.block].candidates.insert(number)
     return true

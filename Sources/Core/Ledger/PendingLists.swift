@@ -35,7 +35,7 @@ struct PendingLists: Sendable {
   mutating func append(
     _ message: MessageID, expires: UInt32, of owner: RegistrationNumber, to list: inout List
   ) {
-    let index = takeNode()
+    let index = allocateNode()
     assert(message.rawValue != 0 && place(of: message, of: owner) == nil, "a list has each push once")
     var (previous, next) = (list.tail, UInt32.max)
     while previous != .max, nodes[previous].message > message.rawValue {
@@ -62,7 +62,7 @@ struct PendingLists: Sendable {
     place(of: message, of: owner).map { seconds < nodes[$0].expires } ?? false
   }
 
-  private mutating func takeNode() -> UInt32 {
+  private mutating func allocateNode() -> UInt32 {
     if free != .max {
       let index = free
       free = nodes[index].next
@@ -96,7 +96,7 @@ struct PendingLists: Sendable {
     free = index
   }
 
-  /// Takes the oldest push out of a list, of those that match.
+  /// Removes the oldest push of a list that matches.
   mutating func removeFirst(
     from list: inout List, where matches: (MessageID) -> Bool = { _ in true }
   ) -> MessageID? {

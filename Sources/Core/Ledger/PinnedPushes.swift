@@ -37,7 +37,7 @@ struct PinnedPushes: Sendable {
   /// Whether a push has ended while it was pinned.
   func isOver(_ id: MessageID) -> Bool { pins[id]?.state == .over }
 
-  /// Takes one pin away; true if it was the last one of a push whose end is yet to come.
+  /// Removes one pin; true if it was the last one of a push whose end is yet to come.
   mutating func unpin(_ id: MessageID) -> Bool {
     guard var pin = pins[id] else { return false }
     pin.count -= 1

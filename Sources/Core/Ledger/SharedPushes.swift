@@ -22,7 +22,7 @@ struct SharedPushes: Sendable {
   /// How many of them a registration's list has.
   func count(of number: RegistrationNumber) -> UInt32 { counts[number] ?? 0 }
 
-  /// Takes in a push with the registrations in whose lists it comes.
+  /// Adds a push with the registrations in whose lists it comes.
   mutating func add(_ id: MessageID, of numbers: [RegistrationNumber]) {
     guard !numbers.isEmpty else { return }
     for number in numbers { counts[number, default: 0] += 1 }

@@ -145,7 +145,7 @@ package struct NumberSet: Sendable {
     }
   }
 
-  /// Takes in what the other holds.
+  /// Adds the numbers of another set.
   package mutating func formUnion(_ other: NumberSet) {
     if storage != nil, let others = other.storage {
       roaring_bitmap_or_inplace(uniquely(), others.bitmap)

@@ -20,7 +20,7 @@ struct RankedNumbers<Key: Comparable & Sendable>: Sendable {
     if entries[Int(number)].key == nil { entries[Int(number)].key = key }
   }
 
-  /// Takes a number's key away, and takes it off the list.
+  /// Removes a number's key, and the number from the list.
   mutating func forget(_ number: UInt32) {
     remove(number)
     if Int(number) < entries.count { entries[Int(number)].key = nil }
@@ -36,7 +36,7 @@ struct RankedNumbers<Key: Comparable & Sendable>: Sendable {
     rise(from: heap.count - 1)
   }
 
-  /// Takes a number off the list; does nothing if it is not there.
+  /// Removes a number from the list; does nothing if it is not there.
   mutating func remove(_ number: UInt32) {
     guard Int(number) < entries.count, entries[Int(number)].place != Self.nowhere else { return }
     let place = Int(entries[Int(number)].place)

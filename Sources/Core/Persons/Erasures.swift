@@ -310,7 +310,7 @@ package final class Erasures: Sendable {
     }
   }
 
-  /// Takes pushes back one after the other: channels forget them.
+  /// Recalls pushes one after the other: channels forget them.
   private func recall(_ ids: ArraySlice<MessageID>, of app: App, done: @escaping @Sendable () -> Void) {
     guard let first = ids.first else { return done() }
     deliveries.recall(first, in: app) { [self] _ in recall(ids.dropFirst(), of: app, done: done) }

@@ -35,7 +35,7 @@ package struct ImportForecast: Sendable {
     holders[Token(channel: token.slot.channel, bytes: token.bytes)]
   }
 
-  mutating func take(
+  mutating func apply(
     _ step: RegistrationImport.Step, _ work: RegistrationImport, in transaction: ReadTransaction
   ) throws(StorageError) -> ImportResult {
     switch step {
@@ -44,14 +44,14 @@ package struct ImportForecast: Sendable {
       added += 1
       var result = ImportResult(.added, new.registrationID)
       move(nil, to: new.alias)
-      take(new.tokens, of: new.registrationID)
+      assign(new.tokens, to: new.registrationID)
       result.losses += try losses(of: new.facts, work, in: transaction)
       if try !makes(new.tags, work, in: transaction) { result.losses.append(.appTagsFull) }
       return result
     case .change(let known, let change):
       var result = ImportResult(change.isOfFields ? .updated : .known, known.registrationID)
       if let alias = change.alias { move(known.alias, to: alias) }
-      take(change.tokens, of: known.registrationID)
+      assign(change.tokens, to: known.registrationID)
       result.losses += try losses(of: change.facts, work, in: transaction)
       guard let names = change.tags else { return result }
       guard try makes(names, work, in: transaction) else {
@@ -74,7 +74,7 @@ package struct ImportForecast: Sendable {
     if let after { aliases[ExactName(after), default: 0] += 1 }
   }
 
-  private mutating func take(_ tokens: [PushToken], of id: RegistrationID) {
+  private mutating func assign(_ tokens: [PushToken], to id: RegistrationID) {
     for token in tokens { holders[Token(channel: token.slot.channel, bytes: token.bytes)] = id }
   }
 

@@ -25,7 +25,7 @@ struct ImportWriting {
     next = first
   }
 
-  mutating func take(
+  mutating func apply(
     _ step: RegistrationImport.Step, in transaction: WriteTransaction
   ) throws(StorageError) -> ImportResult {
     switch step {
@@ -39,7 +39,7 @@ struct ImportWriting {
   /// Has servers learn of all.
   func finish(in transaction: WriteTransaction) throws(StorageError) {
     if next != first {
-      try transaction.imports.noteTaken(app: work.app, from: first, to: next, step: Self.step)
+      try transaction.imports.noteImported(app: work.app, from: first, to: next, step: Self.step)
     }
     try transaction.imports.noteChanged(changed, in: work.app, step: Self.step)
   }

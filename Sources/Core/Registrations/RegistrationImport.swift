@@ -81,7 +81,7 @@ package struct RegistrationImport: Sendable {
     var writing = ImportWriting(self, from: first)
     for one in imported {
       let (step, losses) = try decide(one, next: writing.next, in: transaction.reading)
-      var result = try writing.take(step, in: transaction)
+      var result = try writing.apply(step, in: transaction)
       result.losses = losses + result.losses
       // The device may have come before, or the registration was imported before former IDs were stored.
       if let former = one.formerID, result.outcome != .added {
@@ -106,7 +106,7 @@ package struct RegistrationImport: Sendable {
     for one in imported {
       let next = RegistrationNumber(UInt32(clamping: Int(first.rawValue) + forecast.added))
       let (step, losses) = try decide(one, next: next, after: forecast, in: transaction)
-      var result = try forecast.take(step, self, in: transaction)
+      var result = try forecast.apply(step, self, in: transaction)
       result.losses = losses + result.losses
       results.append(result)
     }

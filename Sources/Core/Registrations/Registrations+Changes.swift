@@ -44,7 +44,7 @@ extension Registrations {
   ) {
     let isLarge = changes.count > 1 || changes.contains { $0.change.names > Self.fewNames }
     let isByDevice = changes.contains { $0.change.isByDevice }
-    takeTurn(of: app, isLarge: isLarge, isByDevice: isByDevice) { [self] in
+    runInTurn(of: app, isLarge: isLarge, isByDevice: isByDevice) { [self] in
       store(changes, in: app, passingOverUnknown: passingOverUnknown, noting: entry, reply: $0)
     } reply: {
       reply($0 ?? .failure(RegistrationRefusal(failure: .unavailable, numbers: [])))
@@ -53,7 +53,7 @@ extension Registrations {
 
   /// Makes a change once the app's large ones that came before are made. The reply is nil if too many wait;
   /// of those that devices ask for, half as many are too many.
-  func takeTurn<Answer: Sendable>(
+  func runInTurn<Answer: Sendable>(
     of app: App, isLarge: Bool, isByDevice: Bool,
     _ change: @escaping @Sendable (_ reply: @escaping @Sendable (Answer) -> Void) -> Void,
     reply: @escaping @Sendable (Answer?) -> Void
@@ -110,7 +110,7 @@ extension Registrations {
         reply(
           .failure(kept.refusal.withLock { $0 } ?? RegistrationRefusal(failure: .unavailable, numbers: [])))
       case .success(let applied):
-        app.directory.take(
+        app.directory.apply(
           zip(changes, applied).compactMap { one, applied in applied.map { (one, $0) } }, on: day)
         reply(.success(()))
       }
@@ -124,12 +124,12 @@ private final class Kept: Sendable {
 }
 
 extension AppDirectory {
-  /// Takes over changes that were stored. With a lock for each, event loops that look up registrations
+  /// Applies changes that were stored. With a lock for each, event loops that look up registrations
   /// meanwhile would wait at each of them.
-  fileprivate func take(_ changes: [(RegistrationChange, DeviceChange.Applied)], on day: Int64) {
-    for start in stride(from: 0, to: changes.count, by: Self.takenTogether) {
+  fileprivate func apply(_ changes: [(RegistrationChange, DeviceChange.Applied)], on day: Int64) {
+    for start in stride(from: 0, to: changes.count, by: Self.appliedTogether) {
       state.withLock { state in
-        for (one, applied) in changes[start..<min(start + Self.takenTogether, changes.count)] {
+        for (one, applied) in changes[start..<min(start + Self.appliedTogether, changes.count)] {
           for (name, tag) in applied.names { state.table.tags.define(name, tag) }
           if one.change.isByDevice, applied.made > 0 {
             state.newTags.add(applied.made, of: one.number, on: day)
@@ -142,5 +142,5 @@ extension AppDirectory {
     }
   }
 
-  private static var takenTogether: Int { 128 }
+  private static var appliedTogether: Int { 128 }
 }

@@ -178,7 +178,7 @@ package final class Registrations: Sendable {
     _ tag: String, _ number: RegistrationNumber, in app: App,
     reply: @escaping @Sendable (Result<Bool, DeviceFailure>) -> Void
   ) {
-    takeTurn(of: app, isLarge: false, isByDevice: true) { [self] done in
+    runInTurn(of: app, isLarge: false, isByDevice: true) { [self] done in
       afterChanges { done(app.directory.hasTag(tag, number)) }
     } reply: {
       reply($0.map { .success($0) } ?? .failure(.unavailable))
@@ -216,7 +216,7 @@ package final class Registrations: Sendable {
     guard afterChanges else {
       return store.read({ transaction throws(StorageError) in try read(transaction) }, completion: finish)
     }
-    takeTurn(of: app, isLarge: false, isByDevice: true) { [store] done in
+    runInTurn(of: app, isLarge: false, isByDevice: true) { [store] done in
       store.write({ transaction throws(StorageError) in try read(transaction.reading) }, completion: done)
     } reply: {
       finish($0 ?? .failure(StorageError(.overloaded, "too many changes wait")))
@@ -242,7 +242,7 @@ package final class Registrations: Sendable {
     _ isBlocked: Bool, _ numbers: [RegistrationNumber], in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
-    takeTurn(of: app, isLarge: numbers.count > 1, isByDevice: false) { [self] done in
+    runInTurn(of: app, isLarge: numbers.count > 1, isByDevice: false) { [self] done in
       let now = time.now()
       store.write(of: app.id) { transaction throws(StorageError) in
         for number in numbers {
@@ -263,7 +263,7 @@ package final class Registrations: Sendable {
     _ badge: BadgeChange, of numbers: [RegistrationNumber], in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
-    takeTurn(of: app, isLarge: numbers.count > 1, isByDevice: false) { [self] done in
+    runInTurn(of: app, isLarge: numbers.count > 1, isByDevice: false) { [self] done in
       store.write(of: app.id) { transaction throws(StorageError) in
         for number in numbers {
           guard let row = try transaction.registrations.find(app: app.id, number: number),
@@ -360,12 +360,12 @@ package final class Registrations: Sendable {
   /// told it anew after `moment`.
   package func retire(
     _ token: PushToken, of number: RegistrationNumber, in app: App, _ end: TokenEnd,
-    unlessToldAfter moment: Timestamp
+    unlessReportedAfter moment: Timestamp
   ) {
     let now = time.now()
     store.write(of: app.id) { transaction throws(StorageError) in
       try transaction.tokens.retire(
-        app: app.id, number: number, token, end, unlessToldAfter: moment, at: now)
+        app: app.id, number: number, token, end, unlessReportedAfter: moment, at: now)
     } completion: { [self] result in
       // If it could not be stored, the next push to it has the same answer.
       guard case .success(true) = result else { return }

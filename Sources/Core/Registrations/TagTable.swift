@@ -80,10 +80,10 @@ struct TagTable: Sendable {
 
   // MARK: Tags that nobody has
 
-  /// Takes the tags that nobody has had for some seconds, at most `limit`, and looks at few others. Each of
+  /// Removes the tags that nobody has had for some seconds, at most `limit`, and looks at few others. Each of
   /// them has to come back by `endRemoval`. The server's start, and a tag's return in the meantime, begin its
   /// time anew.
-  mutating func takeUnused(for seconds: UInt32, at now: UInt32, limit: Int) -> [UInt32] {
+  mutating func popUnused(for seconds: UInt32, at now: UInt32, limit: Int) -> [UInt32] {
     for _ in 0..<Self.dated {
       guard let number = fresh.popFirst() else { break }
       if let place = unused(number) { wait(place, number, at: now) }

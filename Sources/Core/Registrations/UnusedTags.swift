@@ -12,7 +12,7 @@ struct UnusedTags {
 
   /// Does a step for an app; one a second keeps up with all that devices may make.
   func step(_ app: App, at now: Timestamp) {
-    let numbers = app.directory.takeUnusedTags(
+    let numbers = app.directory.popUnusedTags(
       for: limits.unusedSeconds, at: UInt32(clamping: now.seconds), limit: Self.step)
     guard !numbers.isEmpty else { return }
     store.write(of: app.id, lowPriority: true) { [imports] transaction throws(StorageError) -> [UInt32] in

@@ -30,7 +30,7 @@ struct Activity: Sendable {
 extension AppDirectory {
   /// The registrations that were connected, and that had the app in the foreground, since the last call, by
   /// platform.
-  func takeActivity() -> [ActivityKind: NumberSet] {
+  func drainActivity() -> [ActivityKind: NumberSet] {
     state.withLock { state in
       var taken = state.activity
       state.activity = Activity()
@@ -79,7 +79,7 @@ package struct UserActivity: Sendable {
   func flush(_ apps: [App], at now: Timestamp) {
     let (hour, day) = (zone.hour(of: now), zone.day(of: now))
     for app in apps {
-      let activity = app.directory.takeActivity()
+      let activity = app.directory.drainActivity()
       guard !activity.isEmpty else { continue }
       store.write(of: app.id) { transaction throws(StorageError) in
         for (kind, targets) in activity {

@@ -233,7 +233,7 @@ package struct Diagnostics: Sendable {
   ) throws(StorageError) -> WhyFacts.Callback {
     guard let wanted = try transaction.callbacks.push(of: id, app: app.id),
       !wanted.types.isDisjoint(with: facts.eventTypes)
-    else { return .nothingToTell }
+    else { return .nothingToReport }
     let failure = try transaction.callbacks.failure(
       app: app.id, naming: CallbackEvent.idStart(of: id, to: number), since: facts.push.createdAt,
       depth: depth)

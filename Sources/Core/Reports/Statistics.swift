@@ -33,9 +33,9 @@ final class Statistics: DeliveryObserver {
     /// Steps are under way.
     var isFlushing = false
 
-    /// Takes what one job stores: all rows that count pushes, which belong into one commit with the marks,
-    /// and of the others at most `limit`.
-    mutating func takeStep(_ limit: Int) -> Step {
+    /// Removes and returns what one job stores: all rows that count pushes, which belong into one commit with
+    /// the marks, and of the others at most `limit`.
+    mutating func popStep(_ limit: Int) -> Step {
       var step = Step(rows: rows, through: through)
       through = [:]
       guard rows.count > limit else {
@@ -89,7 +89,7 @@ final class Statistics: DeliveryObserver {
   /// Counts the latency of pushes that were accepted while the device was reachable, if the device reports
   /// arrival times: the others are only known to within their acknowledgement's delay.
   func arrived(
-    _ taken: TakenAcknowledgements, _ batch: AcknowledgementBatch, of app: AppID, at now: Timestamp
+    _ taken: AppliedAcknowledgements, _ batch: AcknowledgementBatch, of app: AppID, at now: Timestamp
   ) {
     var steps: [UInt32] = []
     for (place, sender) in taken.awaited {
@@ -155,7 +155,7 @@ final class Statistics: DeliveryObserver {
 
   private func flushStep(to store: Store, rows limit: Int = Statistics.rowsInStep) {
     let (step, hasMore) = waiting.withLock { waiting in
-      let step = waiting.takeStep(limit)
+      let step = waiting.popStep(limit)
       waiting.isFlushing = !step.rows.isEmpty
       return (step, !waiting.rows.isEmpty)
     }

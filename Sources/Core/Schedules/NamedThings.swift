@@ -89,8 +89,8 @@ package enum ThingName {
     (1...longest).contains(text.utf8.count) && text.isPlainLine
   }
 
-  /// Takes the member `name` out of an object that an API got. 1003 if it is not a valid name.
-  package static func take(from object: inout JSONObject) throws(APIError) -> String {
+  /// Removes and returns the member `name` of an object that an API got. 1003 if it is not a valid name.
+  package static func remove(from object: inout JSONObject) throws(APIError) -> String {
     guard let name = object.remove("name")?.string, isValid(name) else {
       throw .invalidValue("name must be a string of 1 to \(longest) bytes without control characters")
     }

@@ -176,7 +176,7 @@ final class LoadClient {
   }
 
   private func settle(_ slot: Int) {
-    guard let wanted = lines[slot].connection.takeInterest() else { return }
+    guard let wanted = lines[slot].connection.updateInterest() else { return }
     _ = cl_epoll_modify(epoll, lines[slot].connection.descriptor, wanted.rawValue, token(slot))
   }
 

@@ -20,7 +20,7 @@ extension FCMSimulator {
       if let seconds = rule.retryAfter { headers.append("Retry-After", String(seconds)) }
     } else {
       do throws(WebPushSubscriptions.Refusal) {
-        let taken = try subscriptions.take(request, for: id, at: now.seconds)
+        let taken = try subscriptions.check(request, for: id, at: now.seconds)
         headers.append("Location", "\(subscriptions.origin)/message/\(lastNumber)")
         headers.append("TTL", String(taken.timeToLive))
         entry.set("ttl", .number(JSONNumber(taken.timeToLive)))

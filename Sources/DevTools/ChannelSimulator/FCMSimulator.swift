@@ -80,7 +80,7 @@ final class FCMSimulator {
     }
     switch target.path.count {
     case 1 where target.path[0] == "token" && request.method == "POST":
-      return finish("token", request, nil, now, take(.token, nil) ?? .answer(grant(request, now)))
+      return finish("token", request, nil, now, scriptedStep(.token, nil) ?? .answer(grant(request, now)))
     case 2 where target.path[0] == "push" && request.method == "POST":
       return push(request, to: target.path[1], now)
     case 4
@@ -110,7 +110,7 @@ final class FCMSimulator {
     }
     let step: Step =
       if let own = access.flatMap({ accounts.project(access: $0, at: now.seconds) }) {
-        take(.send, token) ?? .answer(answer(body, project: project, own: own))
+        scriptedStep(.send, token) ?? .answer(answer(body, project: project, own: own))
       } else {
         .answer(
           .error(
@@ -162,8 +162,8 @@ final class FCMSimulator {
     return rule
   }
 
-  /// What a rule says, if one applies.
-  private func take(_ target: Rule.Target, _ token: String?) -> Step? {
+  /// The step of the first rule that applies, if any.
+  private func scriptedStep(_ target: Rule.Target, _ token: String?) -> Step? {
     guard let rule = rule(target, token) else { return nil }
     if rule.stalls { return .stall }
     let names = [

@@ -45,11 +45,11 @@ struct VivoSimulator {
     // Whoever tests for so long does without.
     if simulator.makers.requests.count > 100_000 { simulator.makers.requests = [] }
     if simulator.makers.lists.count > 10_000 { simulator.makers.lists = [:] }
-    return simulator.answer(entry, taken(call, task, targets))
+    return simulator.answer(entry, accepted(call, task, targets))
   }
 
-  /// What becomes of a good request.
-  private func taken(_ call: String, _ task: String, _ targets: [String]) -> FCMAnswer {
+  /// The answer to a valid request.
+  private func accepted(_ call: String, _ task: String, _ targets: [String]) -> FCMAnswer {
     let bad: [JSONValue] = targets.compactMap { target in
       let status =
         switch simulator.state(of: target) {

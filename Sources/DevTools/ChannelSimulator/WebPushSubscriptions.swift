@@ -70,7 +70,7 @@ struct WebPushSubscriptions {
   }
 
   /// Checks a request to a subscription.
-  func take(_ request: HTTPRequest, for id: String, at now: Int64) throws(Refusal) -> Taken {
+  func check(_ request: HTTPRequest, for id: String, at now: Int64) throws(Refusal) -> Taken {
     guard let browser = browsers[id] else { throw Refusal(404, "no such subscription") }
     let key = try prove(request.headers["authorization"], at: now)
     guard key == browser.serverKey else {

@@ -46,7 +46,7 @@ extension FCMSimulator {
         body: ["result": "ok", "code": 0, "trace_id": "1", "description": "成功", "data": .object(data)]))
   }
 
-  /// Takes a notification back, as `/v1/message/regid/revoke` is known to: the form of version 3 is not
+  /// Recalls a notification, as `/v1/message/regid/revoke` is known to: the form of version 3 is not
   /// published elsewhere.
   private func recallXiaomi(_ entry: JSONObject, _ path: [String], _ form: HTTPForm?) -> HTTPResponse? {
     if let rule = rule(.recall, nil) {

@@ -81,7 +81,7 @@ final class CurlTransport: Sendable {
       let multi = transport.multi.handle
       _ = cc_multi_set_number(multi, CURLMOPT_MAXCONNECTS, 64)
       _ = cc_multi_set_number(multi, CURLMOPT_MAX_HOST_CONNECTIONS, options.connectionsPerHost)
-      while let jobs = transport.inbox.take() {
+      while let jobs = transport.inbox.drain() {
         for job in jobs { start(job, on: multi) }
         var running: Int32 = 0
         curl_multi_perform(multi, &running)
@@ -101,7 +101,7 @@ final class CurlTransport: Sendable {
         transfer.completion(.closed)
       }
       transfers = [:]
-      for job in transport.inbox.takeRest() { job.completion(.closed) }
+      for job in transport.inbox.drainRest() { job.completion(.closed) }
     }
 
     private func start(_ job: Job, on multi: UnsafeMutableRawPointer) {

@@ -78,7 +78,7 @@ final class HTTPTransfer {
           guard let bytes, let context else { return 0 }
           let transfer = Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue()
           let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
-          return transfer.take(piece) ? piece.count : 0
+          return transfer.receive(piece) ? piece.count : 0
         }, this) == CURLE_OK
   }
 
@@ -102,8 +102,8 @@ final class HTTPTransfer {
     return false
   }
 
-  /// Takes a piece of the response's body; false once it is too long.
-  private func take(_ piece: UnsafeRawBufferPointer) -> Bool {
+  /// Receives a piece of the response's body; false once it is too long.
+  private func receive(_ piece: UnsafeRawBufferPointer) -> Bool {
     received += piece.count
     answer.body += piece.prefix(options.keptBytes - answer.body.count)
     return received <= options.mostBytes

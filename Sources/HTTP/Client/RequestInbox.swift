@@ -15,7 +15,7 @@ final class RequestInbox<Job: Sendable>: Sendable {
   private let mostRequests: Int
   private let wake: @Sendable () -> Void
 
-  /// `wake` has the thread call `take`.
+  /// `wake` has the thread call `drain`.
   init(mostRequests: Int, wake: @escaping @Sendable () -> Void) {
     self.mostRequests = mostRequests
     self.wake = wake
@@ -46,7 +46,7 @@ final class RequestInbox<Job: Sendable>: Sendable {
     return isFirst != nil
   }
 
-  /// Takes nothing more.
+  /// Accepts nothing more.
   func close() {
     state.withLock { $0.isClosed = true }
     wake()
@@ -57,8 +57,8 @@ final class RequestInbox<Job: Sendable>: Sendable {
 
   // MARK: On the thread
 
-  /// Does the work that came, and returns the new requests; nil if there are no more to come.
-  func take() -> [Job]? {
+  /// Does the work that came, and removes and returns the new requests; nil once closed.
+  func drain() -> [Job]? {
     doWork()
     return state.withLock { state in
       guard !state.isClosed else { return nil }
@@ -68,7 +68,7 @@ final class RequestInbox<Job: Sendable>: Sendable {
   }
 
   /// Does the work, and returns the requests, that came before the end and were not begun.
-  func takeRest() -> [Job] {
+  func drainRest() -> [Job] {
     doWork()
     return state.withLock { state in
       defer { state.jobs = [] }

@@ -126,7 +126,7 @@ final class StreamServer: HTTP2PoolSource {
   // MARK: The pool's calls
 
   /// No connection is made for nothing.
-  var mayTake: Bool { !waiting.isEmpty }
+  var maySubmit: Bool { !waiting.isEmpty }
 
   func submit(upTo count: Int, areScarce: Bool, to connection: HTTP2ClientConnection) -> Int {
     var submitted = 0

@@ -74,10 +74,10 @@ final class StreamTransport: Sendable {
   // MARK: For the loop
 
   /// Does the work that came, and returns the new requests; nil if there are no more to come.
-  func takeJobs() -> [Job]? { inbox.take() }
+  func drainJobs() -> [Job]? { inbox.drain() }
 
   /// Completes the requests that came before the end and were not begun.
-  func endRest() { for job in inbox.takeRest() { job.end(.closed) } }
+  func endRest() { for job in inbox.drainRest() { job.end(.closed) } }
 
   /// A request has its outcome, or somebody else has it.
   func release() { inbox.release() }
@@ -124,14 +124,14 @@ final class StreamLoop: LoopDriver {
   /// It has no sockets of its own.
   func ready(_ token: ConnectionToken, _ readiness: Readiness) {}
 
-  func drainMail() { _ = takeJobs() }
+  func drainMail() { _ = startJobs() }
 
-  func endTurn() -> Bool { takeJobs() }
+  func endTurn() -> Bool { startJobs() }
 
   /// Gives requests to their servers' pools; returns whether there were some.
-  private func takeJobs() -> Bool {
+  private func startJobs() -> Bool {
     guard !isClosed else { return false }
-    guard let jobs = transport.takeJobs() else {
+    guard let jobs = transport.drainJobs() else {
       end()
       return false
     }

@@ -156,8 +156,8 @@ package final class HTTP2ServerConnection {
 
   private func read(buffer: inout [UInt8], events: inout [HTTP2Event]) {
     let outcome = transport.receive(buffer: &buffer)
-    transport.session.takeEvents(into: &events)
-    for event in events where isAlive && !isFrozen { take(event) }
+    transport.session.drainEvents(into: &events)
+    for event in events where isAlive && !isFrozen { handle(event) }
     guard isAlive, case .ended(let reason) = outcome else { return }
     // A GOAWAY may tell the peer the reason.
     _ = transport.flush()
@@ -171,7 +171,7 @@ package final class HTTP2ServerConnection {
     }
   }
 
-  private func take(_ event: HTTP2Event) {
+  private func handle(_ event: HTTP2Event) {
     switch event {
     case .headers(let stream, let headers):
       guard partial[stream.id] == nil else { return }

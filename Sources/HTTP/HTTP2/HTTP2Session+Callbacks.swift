@@ -18,7 +18,7 @@ extension HTTP2Session {
     }
     nghttp2_session_callbacks_set_on_header_callback(callbacks) {
       _, _, name, nameCount, value, valueCount, _, context in
-      HTTP2Session.of(context)?.takeField(
+      HTTP2Session.of(context)?.addField(
         UnsafeBufferPointer(start: name, count: nameCount),
         UnsafeBufferPointer(start: value, count: valueCount))
         ?? 0
@@ -91,13 +91,13 @@ extension HTTP2Session {
   private func beginHeaders(_ id: Int32) -> Int32 {
     incoming = HTTP2Headers(reserving: 256, fields: 12)
     if role == .server, slot(of: id) == nil {
-      let slot = takeSlot(Slot())
+      let slot = addSlot(Slot())
       return nghttp2_session_set_stream_user_data(handle, id, Self.pointer(slot))
     }
     return 0
   }
 
-  private func takeField(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Int32 {
+  private func addField(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Int32 {
     let cost = incoming.byteCount + name.count + value.count + 32 * (incoming.count + 1)
     guard cost <= options.headerListBytes else { return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue }
     incoming.append(name: name, value)

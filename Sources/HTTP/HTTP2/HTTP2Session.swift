@@ -91,7 +91,7 @@ package final class HTTP2Session {
 
   // MARK: Bytes
 
-  /// Takes bytes from the peer. Throws when the connection is lost; bytes may still wait to be sent then.
+  /// Receives bytes from the peer. Throws when the connection is lost; bytes may still wait to be sent then.
   package func feed(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
     guard !isBroken else { throw .connection("the session failed before") }
     guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
@@ -102,20 +102,20 @@ package final class HTTP2Session {
     }
   }
 
-  /// Takes bytes from the peer.
+  /// Receives bytes from the peer.
   package func feed(_ bytes: [UInt8]) throws(HTTP2Error) {
     try bytes.withUnsafeBufferPointer { bytes throws(HTTP2Error) in try feed(UnsafeRawBufferPointer(bytes)) }
   }
 
   /// Swaps the events since the last call with the contents of `list`, which are dropped, so that two arrays
   /// are reused.
-  package func takeEvents(into list: inout [HTTP2Event]) {
+  package func drainEvents(into list: inout [HTTP2Event]) {
     list.removeAll(keepingCapacity: true)
     swap(&list, &events)
   }
 
   /// Appends all bytes that are ready for the peer. Bytes that flow control holds back stay.
-  package func takeOutgoing(into bytes: inout [UInt8]) throws(HTTP2Error) {
+  package func drainOutgoing(into bytes: inout [UInt8]) throws(HTTP2Error) {
     guard !isBroken else { return }
     while true {
       var frame: UnsafePointer<UInt8>?
@@ -135,7 +135,7 @@ package final class HTTP2Session {
     isBroken || (nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0)
   }
 
-  /// How many bytes `takeOutgoing` has returned so far.
+  /// How many bytes `drainOutgoing` has returned so far.
   package var outgoingPosition: UInt64 { position }
 
   /// The position of a stream's last byte in the outgoing bytes, counted from the connection's start; nil
@@ -151,7 +151,7 @@ package final class HTTP2Session {
   package func submitRequest(
     _ headers: HTTP2Headers, body: [UInt8], context: UInt32
   ) throws(HTTP2Error) -> Int32 {
-    let slot = takeSlot(Slot(context: context, body: body))
+    let slot = addSlot(Slot(context: context, body: body))
     var provider = Self.provider()
     let id = withFields(headers) { fields in
       body.isEmpty
@@ -229,7 +229,7 @@ package final class HTTP2Session {
     UnsafeMutableRawPointer(bitPattern: slot + 1)
   }
 
-  func takeSlot(_ slot: Slot) -> Int {
+  func addSlot(_ slot: Slot) -> Int {
     guard let index = freeSlots.popLast() else {
       slots.append(slot)
       return slots.count - 1

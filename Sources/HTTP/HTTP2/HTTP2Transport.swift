@@ -85,7 +85,7 @@ package final class HTTP2Transport {
     while true {
       if waiting < Self.outgoingLimit {
         do throws(HTTP2Error) {
-          try connection.append { bytes throws(HTTP2Error) in try session.takeOutgoing(into: &bytes) }
+          try connection.append { bytes throws(HTTP2Error) in try session.drainOutgoing(into: &bytes) }
         } catch {
           return error.description
         }

@@ -60,7 +60,7 @@ struct MessageReader {
   /// Whether no byte of a message has arrived yet.
   var isIdle: Bool { phase == .startLine && (line.isEmpty || lineIsWhole) }
 
-  /// Takes bytes up to the end of a line. Returns false if there are too few. After `fault`, `line` is the
+  /// Reads bytes up to the end of a line. Returns false if there are too few. After `fault`, `line` is the
   /// part within the limit.
   mutating func readLine(
     _ bytes: Span<UInt8>, _ index: inout Int, limit: Int, over fault: HTTPFault
@@ -86,7 +86,7 @@ struct MessageReader {
     return true
   }
 
-  /// Takes field lines up to the empty line. Returns false if there are too few bytes.
+  /// Reads field lines up to the empty line. Returns false if there are too few bytes.
   mutating func readFields(
     _ bytes: Span<UInt8>, _ index: inout Int, keep: Bool = true
   ) throws(HTTPFault) -> Bool {
@@ -142,7 +142,7 @@ struct MessageReader {
     }
   }
 
-  /// Takes bytes of the body. Returns whether it is complete.
+  /// Reads bytes of the body. Returns whether it is complete.
   mutating func readBody(_ bytes: Span<UInt8>, _ index: inout Int) throws(HTTPFault) -> Bool {
     while true {
       switch phase {
@@ -150,14 +150,14 @@ struct MessageReader {
       case .done: return true
       case .untilClose:
         guard body.count + (bytes.count - index) <= bodyLimit else { throw .bodyTooLarge }
-        _ = take(bytes, &index, bytes.count - index)
+        _ = appendBody(bytes, &index, bytes.count - index)
         return false
       case .length(let left):
-        let rest = left - take(bytes, &index, left)
+        let rest = left - appendBody(bytes, &index, left)
         phase = rest == 0 ? .done : .length(rest)
         if rest > 0 { return false }
       case .chunk(let left):
-        let rest = left - take(bytes, &index, left)
+        let rest = left - appendBody(bytes, &index, left)
         phase = rest == 0 ? .chunkEnd : .chunk(rest)
         if rest > 0 { return false }
       case .chunkSize:
@@ -177,7 +177,7 @@ struct MessageReader {
   /// Reserves the memory for the announced body.
   mutating func reserveBody() { body.reserveCapacity(bodySize) }
 
-  private mutating func take(_ bytes: Span<UInt8>, _ index: inout Int, _ wanted: Int) -> Int {
+  private mutating func appendBody(_ bytes: Span<UInt8>, _ index: inout Int, _ wanted: Int) -> Int {
     let count = min(wanted, bytes.count - index)
     if body.count + count > body.capacity, case .length = phase {
       // Announced bytes may never arrive: memory grows with received bytes, but not beyond the announced

@@ -209,14 +209,14 @@ struct FieldValue {
       else { return nil }
       let name = String(decoding: rest[..<equals].map(lowered), as: UTF8.self)
       rest = rest[equals...].dropFirst()
-      guard let value = Self.takeValue(&rest), self[name] == nil else { return nil }
+      guard let value = Self.parseValue(&rest), self[name] == nil else { return nil }
       parameters.append((name, value))
       rest = rest.trimmingStart()
       guard rest.isEmpty || rest.first == UInt8(ascii: ";") else { return nil }
     }
   }
 
-  private static func takeValue(_ rest: inout Substring.UTF8View) -> String? {
+  private static func parseValue(_ rest: inout Substring.UTF8View) -> String? {
     guard rest.first == UInt8(ascii: "\"") else {
       let end = rest.firstIndex { !isToken($0) } ?? rest.endIndex
       guard end > rest.startIndex else { return nil }

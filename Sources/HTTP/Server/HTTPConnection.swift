@@ -142,7 +142,7 @@ final class HTTPWork {
   var writeDeadline: UInt32 = 0
   /// Since when bytes have been queued for the peer, and the bytes that it has read since.
   var writeStart: UInt32 = 0
-  var bytesTaken = 0
+  var bytesReadByPeer = 0
   var readsBody = false
   /// Whether the request whose body is being read passed the screening.
   var isScreened = false
@@ -188,10 +188,10 @@ final class HTTPWork {
   /// it forever.
   func noteWritten(_ count: Int, _ limits: HTTPServerLimits, second: UInt32) {
     let isFirst = writeDeadline == 0
-    if isFirst { (writeStart, bytesTaken) = (second, 0) }
-    bytesTaken += count
+    if isFirst { (writeStart, bytesReadByPeer) = (second, 0) }
+    bytesReadByPeer += count
     guard count > 0 || isFirst else { return }
-    let earned = UInt32(clamping: bytesTaken / limits.writeBytesPerSecond)
+    let earned = UInt32(clamping: bytesReadByPeer / limits.writeBytesPerSecond)
     writeDeadline = min(second &+ limits.writeSeconds &+ 1, writeStart &+ limits.writeSeconds &+ earned &+ 1)
   }
 
@@ -222,7 +222,7 @@ struct HTTPWorkPool {
 
   init(limits: HTTPLimits) { self.limits = limits }
 
-  mutating func take() -> HTTPWork { spare.popLast() ?? HTTPWork(limits: limits) }
+  mutating func obtain() -> HTTPWork { spare.popLast() ?? HTTPWork(limits: limits) }
 
   mutating func keep(_ work: HTTPWork) {
     guard spare.count < Self.most else { return }

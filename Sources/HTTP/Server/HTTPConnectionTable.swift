@@ -53,7 +53,7 @@ struct HTTPConnectionTable {
   /// The work of a connection that is not idle, made if there is none.
   mutating func work(_ slot: UInt32) -> HTTPWork {
     if let work = slab[slot].work { return work }
-    let work = spareWork.take()
+    let work = spareWork.obtain()
     slab[slot].work = work
     return work
   }
@@ -93,7 +93,7 @@ struct HTTPConnectionTable {
     self[wanted].last = slot
   }
 
-  /// Takes a connection out of its list.
+  /// Removes a connection from its list.
   mutating func leaveList(_ slot: UInt32) {
     let list = slab[slot].idleness
     guard list != .inUse else { return }

@@ -92,17 +92,17 @@ final class HTTPAnswers: Sendable {
 
   func post(_ answer: Answer) {
     if handlingThread.load(ordering: .relaxed) == pthread_self() {
-      let isTaken = immediate.withLock { immediate in
+      let isImmediate = immediate.withLock { immediate in
         guard immediate == nil else { return false }
         immediate = answer
         return true
       }
-      if isTaken { return }
+      if isImmediate { return }
     }
     mailbox.post(answer)
   }
 
-  /// Takes the answers in the mailbox.
+  /// Removes and returns the answers in the mailbox.
   func drain() -> [Answer] { mailbox.drain() }
 
   /// Runs a handler on the loop's thread and returns the answer that it gave before it returned, of several

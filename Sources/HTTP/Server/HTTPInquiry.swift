@@ -46,7 +46,7 @@ extension HTTPServer {
   }
 
   /// Continues with a request after the answer to an inquiry.
-  func take(_ answer: HTTPInquiry.Answer) {
+  func handle(_ answer: HTTPInquiry.Answer) {
     let slot = answer.token.slot
     guard table.isCurrent(slot, answer.token.generation), table.slab[slot].phase == .reading,
       table.slab[slot].number == answer.number, let work = table.slab[slot].work, let asked = work.asked

@@ -2,8 +2,8 @@ import BorealisBase
 import BorealisNet
 
 extension HTTPServer {
-  /// Takes an answer that the handler gave.
-  func take(_ answer: HTTPAnswers.Answer) {
+  /// Sends an answer that the handler gave.
+  func handle(_ answer: HTTPAnswers.Answer) {
     let slot = answer.token.slot
     guard table.isCurrent(slot, answer.token.generation), table.slab[slot].phase == .answering,
       table.slab[slot].number == answer.number, let work = table.slab[slot].work

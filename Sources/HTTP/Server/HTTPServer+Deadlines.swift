@@ -27,7 +27,7 @@ extension HTTPServer {
       close(slot)
     case .answering:
       guard let work = table.slab[slot].work else { return close(slot) }
-      take(
+      handle(
         HTTPAnswers.Answer(
           token: token(slot), number: table.slab[slot].number, response: stopgap(for: .late, work)))
     case .closing, .lingering: close(slot)

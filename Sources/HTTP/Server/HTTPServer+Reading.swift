@@ -144,7 +144,7 @@ extension HTTPServer {
     table.slab[slot].number &+= 1
     enter(.answering, slot)
     if case .refused(let answer)? = screening {
-      return take(HTTPAnswers.Answer(token: token(slot), number: table.slab[slot].number, response: answer))
+      return handle(HTTPAnswers.Answer(token: token(slot), number: table.slab[slot].number, response: answer))
     }
     // The bytes that leave with a connection count for no network.
     let mayLeave = table.slab[slot].connection.queue.byteCount <= limits.uncountedBytes / 2
@@ -156,6 +156,6 @@ extension HTTPServer {
     let exchange = HTTPExchange(
       requestID: work.requestID, peer: table.slab[slot].peer, loop: loop.handle.index, isKnown: isKnown,
       duty: AnswerDuty(token: token(slot), number: table.slab[slot].number, share: share, answers: answers))
-    if let answer = answers.handling({ handler(request, exchange) }) { take(answer) }
+    if let answer = answers.handling({ handler(request, exchange) }) { handle(answer) }
   }
 }

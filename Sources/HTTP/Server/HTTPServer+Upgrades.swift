@@ -5,9 +5,9 @@ import BorealisNet
 package enum HTTPUpgrade {
   /// It gets an ordinary answer, and the connection stays.
   case answered(HTTPResponse)
-  /// It gets this answer, 101, and the connection leaves the server: `take` is called on the loop's thread
+  /// It gets this answer, 101, and the connection leaves the server: `adopt` is called on the loop's thread
   /// and owns it from then on.
-  case granted(HTTPResponse, take: (MovingConnection) -> Void)
+  case granted(HTTPResponse, adopt: (MovingConnection) -> Void)
 }
 
 extension HTTPServer {
@@ -15,12 +15,12 @@ extension HTTPServer {
   func perform(_ upgrade: HTTPUpgrade, _ slot: UInt32, _ work: HTTPWork, rest: Span<UInt8>) {
     switch upgrade {
     case .answered(let response):
-      take(HTTPAnswers.Answer(token: token(slot), number: table.slab[slot].number, response: response))
-    case .granted(let response, let take):
+      handle(HTTPAnswers.Answer(token: token(slot), number: table.slab[slot].number, response: response))
+    case .granted(let response, let adopt):
       metrics.answered(
         response.status, microseconds: (time.monotonic() &- work.started) / 1000)
       queue(response, slot, work, keepAlive: true)
-      take(release(slot, unread: rest.indices.map { rest[$0] }))
+      adopt(release(slot, unread: rest.indices.map { rest[$0] }))
     }
   }
 

@@ -188,10 +188,10 @@ package final class HTTPServer: HTTPServerHooks, LoopDriver {
     if table.isCurrent(slot, token.generation) { settle(slot) }
   }
 
-  /// Takes answers that were given outside a handler.
+  /// Handles answers that were given outside a handler.
   package func drainMail() {
-    for answer in answers.drain() { take(answer) }
-    if inquire != nil { for answer in answers.screenings.drain() { take(answer) } }
+    for answer in answers.drain() { handle(answer) }
+    if inquire != nil { for answer in answers.screenings.drain() { handle(answer) } }
   }
 
   /// Closes connections that took too long.

@@ -30,8 +30,8 @@ struct FollowedPushes: Sendable {
     order[app, default: FIFO()].append(push)
   }
 
-  /// Takes one of the spans that there may be of a push; nil if it has none left, or is not remembered.
-  mutating func take(_ left: WritableKeyPath<Entry, Int>, of push: MessageID) -> ActiveSpan? {
+  /// Claims one of the spans that there may be of a push; nil if none is left, or the push is not remembered.
+  mutating func claimSpan(_ left: WritableKeyPath<Entry, Int>, of push: MessageID) -> ActiveSpan? {
     guard let entry = entries[push], entry[keyPath: left] > 0 else { return nil }
     entries[push]?[keyPath: left] -= 1
     return entry.span

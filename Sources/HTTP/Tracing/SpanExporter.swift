@@ -123,14 +123,14 @@ package final class SpanExporter: Sendable {
   /// Counts spans that are not recorded for lack of room.
   func drop(_ count: Int) { metrics.dropped.add(UInt64(count)) }
 
-  /// Takes a span.
+  /// Queues a span.
   func add(_ span: TraceSpan) {
-    let (isTaken, isFull) = state.withLock { state in
+    let (isAccepted, isFull) = state.withLock { state in
       guard !state.isEnding, state.waiting.count < options.mostWaiting else { return (false, false) }
       state.waiting.append(span)
       return (true, state.waiting.count == options.batch && state.flight == nil)
     }
-    if !isTaken { drop(1) }
+    if !isAccepted { drop(1) }
     if isFull { transport.run { self.send() } }
   }
 

@@ -15,7 +15,7 @@ package final class Tracer: Sendable {
   /// The most traces that a request with events of several pushes names.
   private static let mostLinks = 31
 
-  /// Takes the spans.
+  /// Exports the spans.
   package let exporter: SpanExporter
   /// Of 2^53 calls.
   private let share: UInt64
@@ -67,7 +67,7 @@ package final class Tracer: Sendable {
   /// if none is recorded, also when the push has had as many as it may have.
   package func begin(sending push: MessageID, at sent: Timestamp? = nil) -> ActiveSpan? {
     guard hasPushes.load(ordering: .relaxed) else { return nil }
-    let span = pushes.withLock { $0.recorded.take(\.sendsLeft, of: push) }
+    let span = pushes.withLock { $0.recorded.claimSpan(\.sendsLeft, of: push) }
     return span.map {
       ActiveSpan(.client, under: $0.context, since: sent.map { exporter.moment(of: $0) }, exporter)
     }
@@ -76,12 +76,12 @@ package final class Tracer: Sendable {
   /// Begins the span of a callback about some pushes, under that of the first one of which spans are
   /// recorded, with links to the others. If there is none, or none has a span left, the context of the first
   /// one is passed on. Nil if none is remembered.
-  package func begin(telling ids: @autoclosure () -> [MessageID]) -> ActiveSpan? {
+  package func begin(notifying ids: @autoclosure () -> [MessageID]) -> ActiveSpan? {
     guard hasPushes.load(ordering: .relaxed) else { return nil }
     let ids = ids()
     let (known, parent) = pushes.withLock { pushes -> ([ActiveSpan], ActiveSpan?) in
       var parent: ActiveSpan?
-      for id in ids where parent == nil { parent = pushes.recorded.take(\.callbacksLeft, of: id) }
+      for id in ids where parent == nil { parent = pushes.recorded.claimSpan(\.callbacksLeft, of: id) }
       return (ids.compactMap { pushes[$0] }, parent)
     }
     guard let parent else {

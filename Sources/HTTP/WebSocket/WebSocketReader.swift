@@ -62,11 +62,11 @@ package struct WebSocketReader: Sendable {
     while position < end {
       switch stage {
       case .closed: position = end
-      case .payload: if let event = try takePayload(&bytes, &position, end) { return event }
+      case .payload: if let event = try readPayload(&bytes, &position, end) { return event }
       case .first, .second, .length, .mask:
         let byte = bytes[position]
         position += 1
-        try takeHeader(byte)
+        try readHeader(byte)
         if stage == .payload, left == 0, let event = try endFrame(position..<position) { return event }
       }
     }
@@ -75,7 +75,7 @@ package struct WebSocketReader: Sendable {
 
   // MARK: Header
 
-  private mutating func takeHeader(_ byte: UInt8) throws(WebSocketFault) {
+  private mutating func readHeader(_ byte: UInt8) throws(WebSocketFault) {
     switch stage {
     case .first: try beginFrame(byte)
     case .second: try beginLength(byte)
@@ -139,7 +139,7 @@ package struct WebSocketReader: Sendable {
 
   // MARK: Payload
 
-  private mutating func takePayload(
+  private mutating func readPayload(
     _ bytes: inout [UInt8], _ position: inout Int, _ end: Int
   ) throws(WebSocketFault) -> Event? {
     let range = position..<(position + min(left, end - position))

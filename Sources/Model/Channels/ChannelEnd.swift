@@ -10,7 +10,7 @@ package enum ChannelEnd {
   package static let noCredential = "NoCredential"
   /// The device connected before the service had taken the push, and gets it over the direct connection.
   package static let connected = "Connected"
-  /// The sender took the push back, or replaced it.
+  /// The sender recalled the push, or replaced it.
   package static let withdrawn = "TakenBack"
 
   /// What may be sent only once, such as a call, was sent and no answer came: it may have arrived, and is not

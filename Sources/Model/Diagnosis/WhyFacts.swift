@@ -41,7 +41,7 @@ package struct WhyFacts: Equatable, Sendable {
   /// When the user tapped it.
   package var tappedAt: Timestamp?
   /// The callbacks to the app's server.
-  package var callback = Callback.nothingToTell
+  package var callback = Callback.nothingToReport
 
   /// Starts with the push and nothing else.
   package init(now: Timestamp, push: Push, isTarget: Bool) {
@@ -327,7 +327,7 @@ package struct WhyFacts: Equatable, Sendable {
   /// The state of the callbacks.
   package enum Callback: Equatable, Sendable {
     /// There are no callbacks for this push.
-    case nothingToTell
+    case nothingToReport
     /// All is well.
     case fine
     /// So much goes wrong with telling the server that it was not looked through for this push.

@@ -10,7 +10,7 @@ extension WhyJudge {
     }
     // The service has judged by what the app had then.
     if way.state == .accepted { return WhyStep(.credential, .ok) }
-    if way.hasTakenCredential {
+    if way.hasAcceptedCredential {
       if case .ready(let topic) = way.credential { return WhyStep(.credential, .ok, detail: topic) }
       return WhyStep(.credential, .ok)
     }
@@ -241,7 +241,7 @@ extension WhyFacts.ChannelWay {
   }
 
   /// Whether the service refused the push itself, and found no fault with the credential.
-  fileprivate var hasTakenCredential: Bool { refusal.map { $0.fault != .credential } ?? false }
+  fileprivate var hasAcceptedCredential: Bool { refusal.map { $0.fault != .credential } ?? false }
 
   /// Whether the service found a fault with the token itself.
   fileprivate var isRefusedForToken: Bool { refusal?.fault == .token }

@@ -153,7 +153,7 @@ struct WhyJudge {
 
   private var callback: WhyStep {
     switch facts.callback {
-    case .nothingToTell: notApplicable(.callback)
+    case .nothingToReport: notApplicable(.callback)
     case .fine: WhyStep(.callback, .ok)
     case .unknown: WhyStep(.callback, .unknown)
     case .failing(let error, let since):

@@ -50,7 +50,7 @@ package struct CSVReader: Sendable {
       // Most bytes mean nothing but themselves: these are taken together.
       let end = endOfRun(input, from: index)
       guard end > index else {
-        take(input[index])
+        parse(input[index])
         index += 1
         continue
       }
@@ -74,7 +74,7 @@ package struct CSVReader: Sendable {
       return true
     }
     markBytes = nil
-    for byte in Self.mark[..<count] { take(byte) }
+    for byte in Self.mark[..<count] { parse(byte) }
     return false
   }
 
@@ -106,7 +106,7 @@ package struct CSVReader: Sendable {
     return end
   }
 
-  private mutating func take(_ byte: UInt8) {
+  private mutating func parse(_ byte: UInt8) {
     bytes += 1
     if bytes > Self.maximumBytes {
       isBroken = true

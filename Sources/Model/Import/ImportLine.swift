@@ -54,8 +54,8 @@ package struct ImportLine: Equatable, Sendable {
       leftOut.append("alias \"\(alias.prefix(64))\" \(complaint)")
       self.alias = nil
     }
-    takeTags(values[.tags], source, rules)
-    takeTokens(values, columns, name(.token))
+    readTags(values[.tags], source, rules)
+    readTokens(values, columns, name(.token))
     mobile = values[.mobile]
     if let mobile, !NameRules.isMobile(mobile) {
       leftOut.append("mobile must be a + or a digit, then digits and -, at most 20 characters")
@@ -76,7 +76,7 @@ package struct ImportLine: Equatable, Sendable {
       ?? "have at most \(DeviceFact.maximumBytes) bytes and no control characters"
   }
 
-  private mutating func takeTags(_ text: String?, _ source: ImportSource, _ rules: PushRules) {
+  private mutating func readTags(_ text: String?, _ source: ImportSource, _ rules: PushRules) {
     var seen: Set<ExactName> = []
     var complaints: [String] = []
     var excess = 0
@@ -100,7 +100,7 @@ package struct ImportLine: Equatable, Sendable {
     }
   }
 
-  private mutating func takeTokens(
+  private mutating func readTokens(
     _ values: ImportColumns.Values, _ columns: ImportColumns, _ ownName: String
   ) {
     do throws(ImportFault) {

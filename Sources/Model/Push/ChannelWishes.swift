@@ -83,7 +83,7 @@ package struct ChannelWishes: Equatable, Sendable {
   }
 
   /// Whether the sender set a member of a channel's object.
-  func tells(_ member: String, to channel: ChannelID) -> Bool {
+  func sets(_ member: String, for channel: ChannelID) -> Bool {
     wishes[channel]?[member].map { $0 != "" } ?? false
   }
 

@@ -85,10 +85,10 @@ struct ContentParser {
     let android = push["notification"]?["android"]
     for info in rules.channels {
       for (needed, members) in info.options?.needs ?? [:] {
-        guard !options.wishes.tells(needed, to: info.id), android?[needed]?.string?.isEmpty ?? true else {
+        guard !options.wishes.sets(needed, for: info.id), android?[needed]?.string?.isEmpty ?? true else {
           continue
         }
-        for member in members.sorted() where options.wishes.tells(member, to: info.id) {
+        for member in members.sorted() where options.wishes.sets(member, for: info.id) {
           push.ignored.add("options.third_party_channel.\(info.options?.key ?? info.name).\(member)")
         }
       }

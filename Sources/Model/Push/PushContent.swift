@@ -136,8 +136,8 @@ package struct PushContent: Equatable, Sendable {
     forChannels.first { $0.channel == channel }?.bytes
   }
 
-  /// Lets the channels take the place that the notification of the overridden push has on devices.
-  package mutating func take(placeOf old: PushContent, _ renderers: [any ContentRenderer]) {
+  /// Has the channels' notifications replace those of the overridden push on devices.
+  package mutating func replaceNotification(of old: PushContent, _ renderers: [any ContentRenderer]) {
     for index in forChannels.indices {
       let channel = forChannels[index].channel
       guard let renderer = renderers.first(where: { $0.channel == channel }),

@@ -386,7 +386,7 @@ package struct Connection {
   /// Tells the loop which events to report from now on, if that has changed; only the end for a connection
   /// that is ignored.
   package mutating func settle(_ token: ConnectionToken, on loop: EventLoop, isIgnored: Bool = false) {
-    if let wanted = takeInterest(isIgnored: isIgnored) { loop.change(descriptor, token, wanted) }
+    if let wanted = updateInterest(isIgnored: isIgnored) { loop.change(descriptor, token, wanted) }
   }
 
   /// Another driver of the same loop has it now.
@@ -396,7 +396,7 @@ package struct Connection {
   }
 
   /// The events to report from now on, nil if unchanged.
-  package mutating func takeInterest(isIgnored: Bool = false) -> Readiness? {
+  package mutating func updateInterest(isIgnored: Bool = false) -> Readiness? {
     let wanted = isIgnored ? [] : interest
     guard Bits(wanted) != watched else { return nil }
     watched = Bits(wanted)

@@ -43,7 +43,7 @@ public struct DeadlineHeap<Element> {
     }
   }
 
-  /// Takes out what comes first, if its deadline has come.
+  /// Removes and returns the first element, if its deadline has come.
   @inlinable
   public mutating func popDue(at now: UInt64) -> (deadline: UInt64, element: Element)? {
     guard let first = entries.first, first.deadline <= now else { return nil }

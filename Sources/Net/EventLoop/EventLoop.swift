@@ -275,9 +275,9 @@ package final class EventLoop {
       // A signal, or the end of a stop: nothing was looked at.
       guard count != -EINTR else { continue }
       // Mail first: who has sent what is about to be read may have been told of what the mail says.
-      takeMail()
+      drainMail()
       for index in 0..<max(0, Int(count)) { dispatch(events[index]) }
-      takeMail()
+      drainMail()
       if isTickDue, hasSeenAll(Int(count)) { tick() }
       wantsTurn = false
       nextTurn = .max
@@ -304,9 +304,9 @@ package final class EventLoop {
     return fullLooks == 0 || fullLooks * Self.eventCapacity > watched + listeners.count + 1
   }
 
-  private func takeMail() {
-    guard handle.takeMail() else { return }
-    for work in handle.takeWork() { work(self) }
+  private func drainMail() {
+    guard handle.clearSignal() else { return }
+    for work in handle.drainWork() { work(self) }
     noteStandstill(handle.readClock())
     for driver in drivers { driver.drainMail() }
   }

@@ -89,11 +89,11 @@ public final class LoopHandle: Sendable {
 
   /// Clears the signal before the mailboxes are read, so that mail that arrives in the meantime signals
   /// again.
-  func takeMail() -> Bool {
+  func clearSignal() -> Bool {
     isSignalled.load(ordering: .acquiring) && isSignalled.exchange(false, ordering: .acquiringAndReleasing)
   }
 
-  func takeWork() -> [@Sendable (EventLoop) -> Void] {
+  func drainWork() -> [@Sendable (EventLoop) -> Void] {
     work.withLock { pieces in
       defer { pieces = [] }
       return pieces

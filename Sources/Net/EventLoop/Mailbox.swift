@@ -51,13 +51,14 @@ public final class Mailbox<Message: Sendable>: Sendable {
     if isFirst { handle.wake() }
   }
 
-  /// Takes all messages, in the order they were posted.
+  /// Removes and returns all messages, in the order they were posted.
   @inlinable
-  public func drain() -> [Message] { take().messages }
+  public func drain() -> [Message] { drainReportingRefusal().messages }
 
-  /// Takes all messages, in the order they were posted, and returns whether some were refused after them.
+  /// Removes and returns all messages, in the order they were posted, and whether some were refused after
+  /// them.
   @inlinable
-  public func take() -> (messages: [Message], hasRefused: Bool) {
+  public func drainReportingRefusal() -> (messages: [Message], hasRefused: Bool) {
     state.withLock { state in
       defer { state = State() }
       return (state.messages, state.hasRefused)

@@ -133,7 +133,7 @@ extension AppGroupRepository<Writing> {
     return true
   }
 
-  /// Takes an app out of a group; false if it is not there.
+  /// Removes an app from a group; false if it is not there.
   package func removeApp(_ app: AppKey, fromGroup id: Int64) throws(StorageError) -> Bool {
     try database.run(
       """

@@ -281,7 +281,7 @@ package enum OutcomeStatus: UInt8, Sendable {
   case delivered = 1
   /// Its time ran out.
   case expired = 2
-  /// The customer took it back.
+  /// The customer recalled it.
   case recalled = 3
   /// A later push replaced it.
   case overridden = 4

@@ -174,7 +174,7 @@ extension HomeRepository<Writing> {
     return epoch
   }
 
-  /// Takes a home's fence away, after which it commits nothing more. Waits for its transaction that is under
+  /// Removes a home's fence, after which it commits nothing more. Waits for its transaction that is under
   /// way.
   package func removeFence(of home: Int64) throws(StorageError) {
     try database.run("DELETE FROM fence WHERE incarnation = ?", .integer(home))

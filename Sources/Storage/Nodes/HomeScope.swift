@@ -115,7 +115,7 @@ package final class AssignedApps: Sendable {
   /// had left before.
   package func admit(_ app: AppID) { setLeft(app, false) }
 
-  /// Takes an app out: nothing more comes in for it. What is under way can still be stored.
+  /// Removes an app: nothing more comes in for it. What is under way can still be stored.
   package func remove(_ app: AppID) { apps.withLock { _ = $0.own.remove(app) } }
 
   /// Whether an app was handed over: whatever is still to be stored of it is another home's.

@@ -27,8 +27,8 @@ struct NodeLocks {
       """, .integer(Self.nodes), .integer(node))
   }
 
-  /// Takes the locks of a node for the time of this connection.
-  func take(of incarnation: Int64, spreadsApps: Bool) throws(StorageError) {
+  /// Acquires the locks of a node until this connection ends.
+  func acquire(of incarnation: Int64, spreadsApps: Bool) throws(StorageError) {
     for kind in spreadsApps ? [Self.nodes, Self.spreading] : [Self.nodes] {
       try database.run(
         "SELECT pg_try_advisory_lock(CAST(? AS integer), CAST(? AS integer))", .integer(kind),

@@ -9,11 +9,11 @@ package struct NodeCapabilities: OptionSet, Sendable, Hashable {
   package init(rawValue: Int64) { self.rawValue = rawValue }
 
   /// It tells which other nodes it reaches.
-  package static let tellsReach = NodeCapabilities(rawValue: 1)
+  package static let reportsReach = NodeCapabilities(rawValue: 1)
   /// It opens sealed frames.
   package static let opensSealed = NodeCapabilities(rawValue: 2)
   /// What this program can do.
-  package static let own: NodeCapabilities = [.tellsReach, .opensSealed]
+  package static let own: NodeCapabilities = [.reportsReach, .opensSealed]
 }
 
 /// A node of a cluster, as it is stored.

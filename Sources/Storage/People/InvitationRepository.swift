@@ -107,7 +107,7 @@ extension InvitationRepository<Writing> {
     )
   }
 
-  /// Takes an invitation to an account away: it was used or is recalled. False if it is gone.
+  /// Deletes an invitation to an account that was used or recalled. False if it is gone.
   package func remove(_ id: Int64, to account: AccountID) throws(StorageError) -> Bool {
     try database.run(
       "DELETE FROM invitation WHERE id = ? AND account_id = ?", .integer(id), .integer(account.rawValue))

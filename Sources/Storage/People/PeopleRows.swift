@@ -13,7 +13,7 @@ package struct PersonID: Hashable, Sendable {
 package enum Role: Int64, CaseIterable, Comparable, Sendable {
   /// Sees everything but secrets.
   case viewer = 1
-  /// Sends, and takes back.
+  /// Sends and recalls.
   case sender = 2
   /// Makes and changes apps, credentials and settings.
   case admin = 3

@@ -55,7 +55,7 @@ extension PostgresConnection {
     let statement = try PreparedStatement(name, values)
     try jobs.queue()
     guard postponed.isEmpty, !mustOpen else {
-      guard let result = try send([statement]).first?.take() else {
+      guard let result = try send([statement]).first?.release() else {
         throw StorageError(.other, "a statement without a result")
       }
       return result
@@ -135,7 +135,7 @@ extension PostgresConnection {
   /// (https://www.postgresql.org/docs/15/libpq-pipeline-mode.html). The last of them, `closing` in number,
   /// end the transaction.
   func send(_ more: [PreparedStatement], closing: Int = 0) throws(StorageError) -> [FetchedResult] {
-    let opening = try takeOpening()
+    let opening = try claimOpening()
     guard let handle else { throw StorageError(.io, "not connected to the database") }
     let statements = opening + postponed + more
     if statements.count > opening.count { isFresh = false }

@@ -296,8 +296,9 @@ final class PostgresConnection: DatabaseConnection {
     answeredAt = SystemTime().monotonic()
   }
 
-  /// What begins the transaction, if it is not sent yet. Throws if it was refused.
-  func takeOpening() throws(StorageError) -> [PreparedStatement] {
+  /// Returns the statements that begin the transaction, once: none if they were sent. Throws if it was
+  /// refused.
+  func claimOpening() throws(StorageError) -> [PreparedStatement] {
     switch opening {
     case .sent: return []
     case .refused(let error): throw error

@@ -33,7 +33,7 @@ struct RowGroup {
   }
 
   /// Adds a row; false if it needs a statement of its own.
-  mutating func take(_ row: WaitingRow) -> Bool {
+  mutating func add(_ row: WaitingRow) -> Bool {
     guard row.statement === statement else { return false }
     for (index, value) in row.values.enumerated() {
       let type = PostgresType.number(of: value)
@@ -64,7 +64,7 @@ struct RowGroup {
     var groups: [RowGroup] = []
     var last: [String: Int] = [:]
     for row in rows {
-      if let index = last[row.form.table], groups[index].take(row) { continue }
+      if let index = last[row.form.table], groups[index].add(row) { continue }
       last[row.form.table] = groups.count
       groups.append(RowGroup(row))
     }

@@ -75,8 +75,8 @@ final class FetchedResult: @unchecked Sendable {
 
   deinit { if let result { PQclear(result) } }
 
-  /// Hands the result over to somebody who clears it.
-  func take() -> OpaquePointer? {
+  /// Gives up the result; the caller clears it.
+  func release() -> OpaquePointer? {
     defer { result = nil }
     return result
   }

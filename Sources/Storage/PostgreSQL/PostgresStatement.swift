@@ -57,7 +57,7 @@ final class PostgresStatement: Statement {
     shared = nil
   }
 
-  private func take(_ new: OpaquePointer?) {
+  private func setResult(_ new: OpaquePointer?) {
     result = new
     row = -1
     end = new.map { PQntuples($0) } ?? 0
@@ -65,14 +65,14 @@ final class PostgresStatement: Statement {
 
   override func start(_ values: [SQLValue], inPieces: Bool) throws(StorageError) {
     switch fetched.popFirst() {
-    case .result(let next): take(next.take())
+    case .result(let next): setResult(next.release())
     case .row(let index, let all):
       shared = all
       result = all.result
       row = (index ?? 0) - 1
       end = index.map { $0 + 1 } ?? 0
     case nil where inPieces: try open(values, types(of: values))
-    case nil: take(try connection.execute(try plan(for: values), values))
+    case nil: setResult(try connection.execute(try plan(for: values), values))
     }
   }
 
@@ -180,7 +180,7 @@ final class PostgresStatement: Statement {
     }
     PQclear(try connection.execute(cursor.open, values))
     self.cursor = cursor
-    take(try connection.execute(cursor.fetch, []))
+    setResult(try connection.execute(cursor.fetch, []))
   }
 
   /// Whether a statement that was prepared for some types takes others; NULL, which has none, goes with each.
@@ -203,7 +203,7 @@ final class PostgresStatement: Statement {
     guard let cursor, row == Self.piece else { return false }
     result = nil
     PQclear(before)
-    take(try connection.execute(cursor.fetch, []))
+    setResult(try connection.execute(cursor.fetch, []))
     row = 0
     return end > 0
   }

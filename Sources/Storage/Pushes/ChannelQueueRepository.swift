@@ -150,7 +150,7 @@ extension ChannelQueueRepository {
     try database.all(
       "SELECT taken FROM channel_taken WHERE msg_id = ? AND channel = ? AND kind = ? ORDER BY range",
       .message(id), .integer(channel.rawValue), .integer(kind)
-    ) { TakenList.decode($0.blob()) }.flatMap { $0.map(\.number) }
+    ) { ClaimedBadges.decode($0.blob()) }.flatMap { $0.map(\.number) }
   }
 }
 
@@ -234,24 +234,24 @@ extension ChannelQueueRepository<Writing> {
     try database.run("UPDATE push SET own_targets = ? WHERE msg_id = ?", .blob(own), .message(id))
   }
 
-  /// Takes for devices what a push may take once for a kind of token: the next number for the icon, which is
-  /// stored and told, and the one try of what is sent at most once. Those for whom that was done before get
-  /// the same number again. `numbers` ascend strictly; unknown registrations are passed over. Costs the same
-  /// however much the push has taken before.
-  package func take(
+  /// Claims for devices what a push may claim once for a kind of token: the next number for the icon, which
+  /// is stored and reported, and the one try of what is sent at most once. Those for whom that was done
+  /// before get the same number again. `numbers` ascend strictly; unknown registrations are passed over.
+  /// Costs the same however much the push has claimed before.
+  package func claim(
     _ push: MessageID, app: AppID, _ slot: TokenSlot, for numbers: [RegistrationNumber],
     _ badge: BadgeChange
   ) throws(StorageError) -> [RegistrationNumber: Int64] {
     var taken: [RegistrationNumber: Int64] = [:]
     var rest = numbers[...]
     while let first = rest.first {
-      let range = TakenList.range(of: first)
+      let range = ClaimedBadges.range(of: first)
       let asked = rest.prefix { $0.rawValue >> 8 == first.rawValue >> 8 }
       rest = rest.dropFirst(asked.count)
       let row = try database.first(
-        TakenList.row, .message(push), .integer(slot.channel.rawValue), .integer(slot.kind), .blob(range),
+        ClaimedBadges.row, .message(push), .integer(slot.channel.rawValue), .integer(slot.kind), .blob(range),
         map: { $0.blob() })
-      var entries = row.map(TakenList.decode) ?? []
+      var entries = row.map(ClaimedBadges.decode) ?? []
       let known = Dictionary(entries.map { ($0.number, $0.badge) }) { first, _ in first }
       for number in asked {
         if let badge = known[number] {
@@ -268,7 +268,7 @@ extension ChannelQueueRepository<Writing> {
         INSERT INTO channel_taken (msg_id, channel, kind, range, taken) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (msg_id, channel, kind, range) DO UPDATE SET taken = excluded.taken
         """, .message(push), .integer(slot.channel.rawValue), .integer(slot.kind), .blob(range),
-        .blob(TakenList.encode(entries)))
+        .blob(ClaimedBadges.encode(entries)))
     }
     return taken
   }
@@ -285,7 +285,7 @@ extension ChannelQueueRepository<Writing> {
 }
 
 /// Registration numbers with numbers for the icon, as `channel_taken` holds them.
-enum TakenList {
+enum ClaimedBadges {
   /// What finds the row of a range.
   static let row: StaticString =
     "SELECT taken FROM channel_taken WHERE msg_id = ? AND channel = ? AND kind = ? AND range = ?"

@@ -12,6 +12,6 @@ package struct OpenChannelPush: Sendable, Equatable {
   package var results: LegResults
   /// To whom something may have been sent that is sent at most once, by the kind of token that it goes to.
   package var tried: [UInt8: [RegistrationNumber]] = [:]
-  /// Whether its sender took it back while the channel's service was being asked.
+  /// Whether its sender recalled it while the channel's service was being asked.
   package var isWithdrawn = false
 }

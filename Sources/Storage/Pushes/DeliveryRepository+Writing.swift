@@ -122,7 +122,7 @@ extension DeliveryRepository<Writing> {
   }
 
   /// Records that a push was recalled or overridden; the first time stands.
-  package func markTakenBack(_ id: MessageID, _ status: OutcomeStatus, at now: Timestamp) throws(StorageError)
+  package func markRecalled(_ id: MessageID, _ status: OutcomeStatus, at now: Timestamp) throws(StorageError)
   {
     try database.run(
       """

@@ -127,7 +127,7 @@ extension GetuiRepository {
     ) { $0.message() }
   }
 
-  /// The pushes of an app's task from an ID on that are not taken back and whose time to live ends in a range
+  /// The pushes of an app's task from an ID on that are not recalled and whose time to live ends in a range
   /// of moments, the oldest first.
   package func recallablePushes(
     ofTask task: MessageID, app: AppID, from first: MessageID, endingIn moments: ClosedRange<Timestamp>,
@@ -347,7 +347,7 @@ extension GetuiRepository<Writing> {
       """, .app(row.app), .blob(row.secret), .time(row.changedAt))
   }
 
-  /// Takes an app's access away; false if it has none.
+  /// Deletes an app's access; false if it has none.
   package func removeAccess(app: AppID) throws(StorageError) -> Bool {
     try database.run("DELETE FROM getui_access WHERE app_id = ?", .app(app))
     return database.changes > 0

@@ -20,7 +20,7 @@ package struct TokenHistory: Sendable, Equatable {
   /// Since when it is what it is, or missing.
   package var since: Timestamp?
   /// When the device last told it.
-  package var toldAt: Timestamp?
+  package var reportedAt: Timestamp?
   /// Why there is none.
   package var end: TokenEnd
 }

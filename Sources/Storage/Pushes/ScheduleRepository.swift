@@ -265,7 +265,7 @@ extension ScheduleRepository<Writing> {
     return true
   }
 
-  /// Takes back the approval of schedules that push to a segment, or to an A/B test for it: it means other
+  /// Withdraws the approval of schedules that push to a segment, or to an A/B test for it: it means other
   /// devices now.
   package func forgetApprovals(ofSegment segment: Int64) throws(StorageError) {
     try database.run(
@@ -277,12 +277,12 @@ extension ScheduleRepository<Writing> {
       """, .integer(segment))
   }
 
-  /// Takes back the approval of schedules that push to an A/B test: it says something else now, or to others.
+  /// Withdraws the approval of schedules that push to an A/B test: it says something else now, or to others.
   package func forgetApprovals(ofABTest test: Int64) throws(StorageError) {
     try database.run("UPDATE schedule SET approval = 0 WHERE abtest = ? AND approval = 2", .integer(test))
   }
 
-  /// Takes back the approval of schedules that push with a template: it says something else now.
+  /// Withdraws the approval of schedules that push with a template: it says something else now.
   package func forgetApprovals(ofTemplate template: Int64) throws(StorageError) {
     try database.run(
       "UPDATE schedule SET approval = 0 WHERE template = ? AND approval = 2", .integer(template))

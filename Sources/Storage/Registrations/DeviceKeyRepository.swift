@@ -9,7 +9,7 @@ package struct DeviceKeyRow: Sendable, Equatable {
   /// The point, then 16 bytes that go into every content's key.
   package let bytes: [UInt8]
   /// When the device reported it.
-  package let toldAt: Timestamp
+  package let reportedAt: Timestamp
 }
 
 /// Keys for contents that only devices read.
@@ -27,7 +27,7 @@ extension DeviceKeyRepository {
         .number(number)
       ) { row in
         DeviceKeyKind(rawValue: row.integer("kind", as: UInt8.self)).map {
-          DeviceKeyRow(number: number, kind: $0, bytes: row.blob("key"), toldAt: row.time("told_at"))
+          DeviceKeyRow(number: number, kind: $0, bytes: row.blob("key"), reportedAt: row.time("told_at"))
         }
       }
       if case .some(.some(let row)) = row { rows.append(row) }

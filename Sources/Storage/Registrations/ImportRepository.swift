@@ -90,7 +90,7 @@ extension ImportRepository {
 extension ImportRepository<Writing> {
   /// Notes that the numbers from `first` up to `next` are taken by imported registrations. A server that is
   /// running learns of them in steps of `step`.
-  package func noteTaken(
+  package func noteImported(
     app: AppID, from first: RegistrationNumber, to next: RegistrationNumber, step: Int
   ) throws(StorageError) {
     try database.run("UPDATE app SET next_number = ? WHERE id = ?", .number(next), .app(app))

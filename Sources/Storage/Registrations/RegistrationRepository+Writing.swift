@@ -86,7 +86,7 @@ extension RegistrationRepository<Writing> {
       }
     }
     if let adopted {
-      try tell(new.otherTokens, app: app, adopted, at: now)
+      try setTokens(new.otherTokens, app: app, adopted, at: now)
       let row = try deliveryRow(app: app, number: adopted)
       if let row { try remember(replaced, of: app, replacedBy: row.registrationID, at: now) }
       return RegistrationOutcome(
@@ -106,14 +106,14 @@ extension RegistrationRepository<Writing> {
       .integer(new.platform.rawValue), .blob(new.fingerprint),
       .integer(new.ownToken?.service.rawValue ?? 0), new.ownToken.map { .blob($0.bytes) } ?? .null,
       .text(new.appVersion), .time(now), .integer(adoption))
-    try tell(new.otherTokens, app: app, number, at: now)
+    try setTokens(new.otherTokens, app: app, number, at: now)
     let addedBefore = database.registrationsAdded[app] ?? 0
     if replaced.isEmpty { database.registrationsAdded[app] = addedBefore + 1 }
     return RegistrationOutcome(
       number: number, replaced: replaced.sorted { $0.number < $1.number }, addedBefore: addedBefore)
   }
 
-  private func tell(
+  private func setTokens(
     _ tokens: [PushToken], app: AppID, _ number: RegistrationNumber, at now: Timestamp
   ) throws(StorageError) {
     // Nobody else has them any more.

@@ -40,7 +40,7 @@ struct TagTimes: Sendable, Equatable {
     }
   }
 
-  /// Takes a change over.
+  /// Applies a change.
   mutating func change(added: [UInt32], removed: [UInt32], at now: Timestamp) {
     let seconds = UInt32(clamping: now.seconds)
     for tag in added { bound[tag] = seconds }

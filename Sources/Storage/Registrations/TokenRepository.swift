@@ -90,7 +90,7 @@ extension TokenRepository {
   private static func history(_ row: Row) -> TokenHistory {
     TokenHistory(
       token: PushToken(TokenSlot(row), row.service(), row.blob("token")), since: row.notedTime("since"),
-      toldAt: row.notedTime("told_at"), end: row.tokenEnd())
+      reportedAt: row.notedTime("told_at"), end: row.tokenEnd())
   }
 
   /// Calls `body` for each token of an app that does not stand in `RegistrationRepository.deliveryRows`.
@@ -261,7 +261,7 @@ extension TokenRepository<Writing> {
   /// anew after `moment`; true if it was taken.
   package func retire(
     app: AppID, number: RegistrationNumber, _ token: PushToken, _ end: TokenEnd,
-    unlessToldAfter moment: Timestamp, at now: Timestamp
+    unlessReportedAfter moment: Timestamp, at now: Timestamp
   ) throws(StorageError) -> Bool {
     let slot = token.slot
     guard slot.isOfRegistration else {

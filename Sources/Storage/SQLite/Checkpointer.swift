@@ -12,7 +12,7 @@ final class Checkpointer: Sendable {
   init(path: String, log: Log) throws(StorageError) {
     let database = try SQLiteConnection(path: path, mode: .checkpoint)
     try WorkThread.start("db-checkpoint") { [self] in
-      while requests.take(1) != nil {
+      while requests.dequeue(upTo: 1) != nil {
         do throws(StorageError) { try database.checkpoint(.passive, patience: 0) } catch {
           // The writer tries as well, and insists if the log grows too long.
           log.debug("checkpoint not done", ["error": .text(error.description)])
@@ -36,6 +36,6 @@ final class Checkpointer: Sendable {
   /// Ends the thread and waits for it.
   func stop() {
     requests.close()
-    _ = finished.take(1)
+    _ = finished.dequeue(upTo: 1)
   }
 }

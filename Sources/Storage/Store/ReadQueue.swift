@@ -63,7 +63,7 @@ final class ReadQueue: Sendable {
   }
 
   /// Waits for a read; nil once the queue is closed and empty.
-  func next() -> Job? { queue.take(1)?.first }
+  func next() -> Job? { queue.dequeue(upTo: 1)?.first }
 
   /// Refuses further reads, and the long ones that wait; other reads that wait are still handed out.
   func close() { queue.close() }

@@ -296,9 +296,9 @@ package final class Store: Sendable {
   package func close() {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     reads.close()
-    for _ in 0..<readers { _ = finished.take(1) }
+    for _ in 0..<readers { _ = finished.dequeue(upTo: 1) }
     writes.close()
-    _ = finished.take(1)
+    _ = finished.dequeue(upTo: 1)
   }
 }
 

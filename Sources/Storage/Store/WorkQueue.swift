@@ -12,13 +12,13 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   private let capacity: Int
   /// What was added since `leaving` was filled, oldest first.
   private var arriving: [Element] = []
-  /// What is handed out next, from `taken` on. Two arrays, so that no element is ever moved.
+  /// What is handed out next, from `head` on. Two arrays, so that no element is ever moved.
   private var leaving: [Element] = []
-  private var taken = 0
+  private var head = 0
   /// What goes before these.
   private var aheadElements: [Element] = []
   private var lowPriorityElements: [Element] = []
-  private var lowPriorityTaken = 0
+  private var lowPriorityHead = 0
   /// How often others have gone before a low-priority element.
   private var passedOver = 0
   /// Threads that wait for an element.
@@ -72,9 +72,9 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
     return .accepted
   }
 
-  /// Waits for elements and takes up to `limit` of the oldest, none if only low-priority ones wait; nil once
-  /// the queue is closed and empty.
-  func take(_ limit: Int) -> [Element]? {
+  /// Waits for elements and removes up to `limit` of the oldest, none if only low-priority ones wait; nil
+  /// once the queue is closed and empty.
+  func dequeue(upTo limit: Int) -> [Element]? {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     while waiting == 0 {
@@ -86,39 +86,39 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
     if leaving.isEmpty { swap(&leaving, &arriving) }
     let first = aheadElements.prefix(limit)
     aheadElements.removeFirst(first.count)
-    let end = min(taken + limit - first.count, leaving.count)
-    let elements = first + leaving[taken..<end]
-    taken = end
-    if taken == leaving.count {
+    let end = min(head + limit - first.count, leaving.count)
+    let elements = first + leaving[head..<end]
+    head = end
+    if head == leaving.count {
       leaving.removeAll(keepingCapacity: true)
-      taken = 0
+      head = 0
     }
     return Array(elements)
   }
 
   /// The oldest low-priority element, if no other waits or it was skipped often enough. `isAlone` says
-  /// whether the elements taken before have low priority too.
-  func takeLowPriority(isAlone: Bool) -> Element? {
+  /// whether the elements returned before have low priority too.
+  func dequeueLowPriority(isAlone: Bool) -> Element? {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
-    guard lowPriorityTaken < lowPriorityElements.count else { return nil }
+    guard lowPriorityHead < lowPriorityElements.count else { return nil }
     if !isAlone || normalCount > 0 {
       passedOver += 1
       guard passedOver > Self.mostPassedOver else { return nil }
     }
     passedOver = 0
     defer {
-      lowPriorityTaken += 1
-      if lowPriorityTaken == lowPriorityElements.count || lowPriorityTaken > 1024 {
-        lowPriorityElements.removeFirst(lowPriorityTaken)
-        lowPriorityTaken = 0
+      lowPriorityHead += 1
+      if lowPriorityHead == lowPriorityElements.count || lowPriorityHead > 1024 {
+        lowPriorityElements.removeFirst(lowPriorityHead)
+        lowPriorityHead = 0
       }
     }
-    return lowPriorityElements[lowPriorityTaken]
+    return lowPriorityElements[lowPriorityHead]
   }
 
-  private var normalCount: Int { aheadElements.count + arriving.count + leaving.count - taken }
-  private var waiting: Int { normalCount + lowPriorityElements.count - lowPriorityTaken }
+  private var normalCount: Int { aheadElements.count + arriving.count + leaving.count - head }
+  private var waiting: Int { normalCount + lowPriorityElements.count - lowPriorityHead }
 
   /// Refuses further elements until `resume`, and hands out all that wait, those of low priority last.
   func suspend() -> [Element] {
@@ -128,21 +128,21 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
     return removeAll()
   }
 
-  /// Hands out all that wait, those of low priority last.
-  func takeAll() -> [Element] {
+  /// Removes and returns all that wait, those of low priority last.
+  func drain() -> [Element] {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     return removeAll()
   }
 
   private func removeAll() -> [Element] {
-    let elements = aheadElements + leaving[taken...] + arriving + lowPriorityElements[lowPriorityTaken...]
+    let elements = aheadElements + leaving[head...] + arriving + lowPriorityElements[lowPriorityHead...]
     (aheadElements, arriving, leaving, lowPriorityElements) = ([], [], [], [])
-    (taken, lowPriorityTaken) = (0, 0)
+    (head, lowPriorityHead) = (0, 0)
     return Array(elements)
   }
 
-  /// Takes elements again.
+  /// Accepts elements again.
   func resume() {
     pthread_mutex_lock(lock)
     isSuspended = false

@@ -7,11 +7,11 @@ struct WriteJob: Sendable {
     let error: StorageError?
     /// What the body left to do once its changes are stored.
     var committed: [() -> Void] = []
-    let tell: @Sendable (_ failure: StorageError?) -> Void
+    let complete: @Sendable (_ failure: StorageError?) -> Void
 
     /// The same with an error.
     func failed(_ error: StorageError) -> Done {
-      Done(error: error) { [tell] failure in tell(failure ?? error) }
+      Done(error: error) { [complete] failure in complete(failure ?? error) }
     }
   }
 
@@ -67,7 +67,7 @@ final class Writer {
 
   /// Works until the queue is closed and empty, and closes the database.
   func run() {
-    while let jobs = queue.take(options.batch) {
+    while let jobs = queue.dequeue(upTo: options.batch) {
       run(jobs)
       if let writeAheadLog { checkpointIfDue(writeAheadLog) }
     }
@@ -83,7 +83,7 @@ final class Writer {
   private func run(_ taken: [WriteJob]) {
     // A job that waits alone is taken before anything can fail: else nobody tells it, and it is asked for
     // again at once.
-    var jobs = taken.isEmpty ? queue.takeLowPriority(isAlone: true).map { [$0] } ?? [] : taken
+    var jobs = taken.isEmpty ? queue.dequeueLowPriority(isAlone: true).map { [$0] } ?? [] : taken
     guard !jobs.isEmpty else { return }
     let start = options.time.monotonic()
     report { $0.begun = start }
@@ -107,7 +107,7 @@ final class Writer {
       if !hasBegun, error.kind == .io, writeAheadLog == nil {
         // Each further attempt to connect takes seconds: the last ones would be carried out when nobody asks
         // for them any more.
-        for job in queue.takeAll() { job.refuse(error) }
+        for job in queue.drain() { job.refuse(error) }
       }
       // The log may hold room that the database needs.
       if error.kind == .diskFull, let writeAheadLog, !writeAheadLog.checkpointer.isBusy {
@@ -127,7 +127,7 @@ final class Writer {
     }
     for one in done {
       for action in one.committed { action() }
-      one.tell(nil)
+      one.complete(nil)
     }
     options.onCommit(jobs.count, microseconds)
   }
@@ -147,7 +147,7 @@ final class Writer {
     // The first of them is due whatever time the others took, else they would starve under load.
     var isDue = !isAlone
     while isDue || options.time.monotonic() &- start < Self.patientTime,
-      let job = queue.takeLowPriority(isAlone: isAlone)
+      let job = queue.dequeueLowPriority(isAlone: isAlone)
     {
       isDue = false
       jobs.append(job)

@@ -79,13 +79,13 @@ final class NodeHost: HomeHost {
 
   func serve() { if let (server, service) = both { server.open(service) } }
 
-  func takeInstallation() {
+  func takeOverInstallation() {
     guard let (server, service) = both else { return }
-    service.console.takeInstallation()
+    service.console.takeOverInstallation()
     server.logConsole(service)
   }
 
-  func awaitLoops() { current?.tellLoops { .reach(done: $0) } }
+  func awaitLoops() { current?.performOnLoops { .reach(done: $0) } }
 
   private var current: Server? { server.withLock { $0 } }
 

@@ -127,7 +127,7 @@ extension DeviceFleet {
 // MARK: - Commands
 extension DeviceFleet {
   /// Carries a line of standard input out; empty ones are ignored.
-  func take(_ text: String) {
+  func handle(_ text: String) {
     guard !text.isEmpty else { return }
     do throws(DeviceInstruction.Fault) {
       let (target, instruction) = try DeviceInstruction.parse(text, count: devices.count)
@@ -147,7 +147,7 @@ extension DeviceFleet {
     case .operation(let operation): device.submit(operation)
     case .shown(let id): device.reportShown(id)
     case .tapped(let id): device.reportTapped(id)
-    case .apns(let payload, let tapped): takeRemote(payload, tapped: tapped, number)
+    case .apns(let payload, let tapped): handleRemote(payload, tapped: tapped, number)
     case .rotateKey: rotateKey(of: device, number)
     // The state file is open since the first start.
     case .start: try? device.start()
@@ -173,7 +173,7 @@ extension DeviceFleet {
 
 // MARK: - Notifications from Apple
 extension DeviceFleet {
-  private func takeRemote(_ payload: [UInt8], tapped: Bool, _ number: Int) {
+  private func handleRemote(_ payload: [UInt8], tapped: Bool, _ number: Int) {
     let device = devices[number]
     let notification = device.handleRemoteNotification(payload, tapped: tapped)
     _ = write(

@@ -118,7 +118,7 @@ enum DeviceInstruction: Equatable {
     guard words.count == 2 else {
       throw Fault(expected: "channel-token CHANNEL TOKEN or channel-token CHANNEL none")
     }
-    return .setChannelToken(ToldToken(channel: words[0], token: words[1] == "none" ? "" : words[1]))
+    return .setChannelToken(ReportedToken(channel: words[0], token: words[1] == "none" ? "" : words[1]))
   }
 
   /// `voip TOKEN`, or a kind, the name of a Live Activity or of a type of them, and the token.
@@ -153,7 +153,7 @@ enum InstructionInput {
   static func read(for fleet: DeviceFleet, endsProgram: Bool) {
     do throws(SystemThread.Failure) {
       try SystemThread.start("input") {
-        while let line = readLine() { fleet.take(line) }
+        while let line = readLine() { fleet.handle(line) }
         if endsProgram { fleet.end() }
       }
     } catch {

@@ -88,9 +88,9 @@ struct ImportCommand: ServedCommand {
     while true {
       let bytes = try file.read()
       if bytes.isEmpty { break }
-      for record in reader.read(bytes.span) { try work.take(record) }
+      for record in reader.read(bytes.span) { try work.process(record) }
     }
-    if let record = reader.finish() { try work.take(record) }
+    if let record = reader.finish() { try work.process(record) }
     try work.finish()
   }
 }

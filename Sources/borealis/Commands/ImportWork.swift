@@ -74,7 +74,7 @@ struct ImportWork {
     self.counts = counts
   }
 
-  mutating func take(_ record: CSVReader.Record) throws(Failure) {
+  mutating func process(_ record: CSVReader.Record) throws(Failure) {
     guard let columns else {
       guard let fields = record.fields else { throw .failed("line 1: \(Self.unreadable)") }
       do throws(ImportFault) {
@@ -91,7 +91,7 @@ struct ImportWork {
       return
     }
     do throws(ImportFault) {
-      try take(try line(fields, columns), at: record.line)
+      try add(try line(fields, columns), at: record.line)
     } catch {
       refuse(record.line, error.reason)
     }
@@ -115,7 +115,7 @@ struct ImportWork {
     return line
   }
 
-  private mutating func take(_ line: ImportLine, at number: Int) throws(ImportFault) {
+  private mutating func add(_ line: ImportLine, at number: Int) throws(ImportFault) {
     let ids = ImportedID.candidates(line.registrationID, in: app.key)
     if let first = seen.updateValue(number, forKey: ids[0]) {
       seen[ids[0]] = first

@@ -39,7 +39,7 @@ struct ServeCommand: Command {
       try settings.folder.create()
       let locks =
         if let predecessor {
-          try predecessor.takeOffer(settings)
+          try predecessor.acceptOffer(settings)
         } else {
           try settings.folder.lock(reading: settings.secretKeyFile)
         }

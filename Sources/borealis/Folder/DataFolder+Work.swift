@@ -75,12 +75,12 @@ extension DataFolder {
     let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .failed("cannot write in \(path): \(SystemCalls.reason(errno))") }
     defer { close(descriptor) }
-    guard try hasTaken(flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno) else { return nil }
+    guard try hasAcquired(flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno) else { return nil }
     guard access(file, F_OK) == 0 else { return try body() }
     guard let lock = DatabaseLock(file) else {
       throw .failed("cannot open \(file): \(SystemCalls.reason(errno))")
     }
-    guard try hasTaken(lock.take()) else { return nil }
+    guard try hasAcquired(lock.acquire()) else { return nil }
     defer { lock.release() }
     return try body()
   }

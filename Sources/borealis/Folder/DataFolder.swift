@@ -111,14 +111,14 @@ struct DataFolder {
     let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .failed("cannot write in \(path): \(SystemCalls.reason(errno))") }
     // Never closed: the kernel lets go of the locks with the process, however it ends.
-    try takeLock { flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno }
+    try acquireLock { flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno }
     var locks: FolderLocks?
     if holdsDatabase {
       try makeDatabase()
       guard let lock = DatabaseLock(file) else {
         throw .failed("cannot open \(file): \(SystemCalls.reason(errno))")
       }
-      try takeLock { lock.take() }
+      try acquireLock { lock.acquire() }
       locks = FolderLocks(folder: descriptor, database: lock.descriptor)
     }
     note(keys, in: descriptor)
@@ -149,10 +149,10 @@ struct DataFolder {
     return name.isEmpty ? SecretKeyFile(in: self) : SecretKeyFile(path: name)
   }
 
-  private func takeLock(_ take: () -> Int32) throws(Failure) {
+  private func acquireLock(_ attempt: () -> Int32) throws(Failure) {
     BlockingCall.assertAllowed()
     for _ in 1...Self.lockAttempts {
-      if try hasTaken(take()) { return }
+      if try hasAcquired(attempt()) { return }
       // A look by `isServed` takes microseconds.
       usleep(10_000)
     }
@@ -162,7 +162,7 @@ struct DataFolder {
   private static let lockAttempts = 3
 
   /// What an attempt to lock came to, 0 or a negated errno: false if another process has the lock.
-  func hasTaken(_ status: Int32) throws(Failure) -> Bool {
+  func hasAcquired(_ status: Int32) throws(Failure) -> Bool {
     guard status == 0 || status == -EWOULDBLOCK else {
       throw .failed("cannot lock \(path): \(SystemCalls.reason(-status))")
     }
@@ -171,7 +171,7 @@ struct DataFolder {
 
   /// Whether a server uses the folder now.
   var isServed: Bool {
-    if holdsDatabase, let lock = DatabaseLock(file), lock.isTaken { return true }
+    if holdsDatabase, let lock = DatabaseLock(file), lock.isHeld { return true }
     let descriptor = open(path + "/lock", O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
     // Closing releases a lock that was free.

@@ -30,8 +30,8 @@ struct DatabaseLock {
   /// What shares the lock with another process.
   var descriptor: Int32 { file }
 
-  /// Takes the lock; a negated errno, EAGAIN if another process has it.
-  func take() -> Int32 { cl_lock_file(file) }
+  /// Acquires the lock; a negated errno, EAGAIN if another process has it.
+  func acquire() -> Int32 { cl_lock_file(file) }
 
   /// Gives it back.
   func release() { _ = cl_unlock_file(file) }
@@ -40,5 +40,5 @@ struct DatabaseLock {
   var identity: FileIdentity? { FileIdentity { fstat(file, &$0) } }
 
   /// Whether another process has it.
-  var isTaken: Bool { cl_is_file_locked(file) > 0 }
+  var isHeld: Bool { cl_is_file_locked(file) > 0 }
 }

@@ -182,7 +182,7 @@ final class Server: Sendable {
             loop: loop, parts: parts, sockets: sockets, orders: orders[handle.index], home: service,
             deviceHome: deviceHome)
           if let predecessor {
-            var passed = predecessor.takeLoop(handle.index)
+            var passed = predecessor.popLoop(handle.index)
             predecessor.note(rejected: try services.adopt(&passed))
           }
           started()
@@ -216,15 +216,15 @@ final class Server: Sendable {
   /// Serves requests from now on, since this node has become the home.
   func open(_ service: HomeService) {
     home.withLock { $0 = service }
-    tellLoops { .serve(service, done: $0) }
+    performOnLoops { .serve(service, done: $0) }
     guard cluster?.spreadsApps != true else { return }
     log.info(
       "this node is the home of all apps", ["apps": .number(Int64(service.router.apps.all.count))])
     logConsole(service)
   }
 
-  /// Gives all loops an order and waits until they have followed it.
-  func tellLoops(_ order: (@escaping @Sendable () -> Void) -> LoopServices.Order) {
+  /// Has all loops carry out an order, and waits until they have.
+  func performOnLoops(_ order: (@escaping @Sendable () -> Void) -> LoopServices.Order) {
     let done = Semaphore()
     for mailbox in orders { mailbox.post(order { done.signal() }) }
     for _ in orders { done.wait() }
@@ -387,7 +387,7 @@ final class Server: Sendable {
     } else {
       log.info("handing over to another node")
     }
-    tellLoops { .leave(done: $0) }
+    performOnLoops { .leave(done: $0) }
     home.withLock { $0 = nil }
     service.endWaiting()
     service.settle()
@@ -408,7 +408,7 @@ final class Server: Sendable {
   /// Other nodes have taken the place of this home: calls that wait, and devices, go there while this process
   /// ends.
   private func yield(_ service: HomeService, to cluster: ClusterService) {
-    tellLoops { .leave(done: $0) }
+    performOnLoops { .leave(done: $0) }
     home.withLock { $0 = nil }
     service.endWaiting()
     if cluster.followSuccessor(until: moment(afterSeconds: 3)) {

@@ -43,12 +43,12 @@ final class Predecessor: Sendable {
 
   // MARK: Before the server rests
 
-  /// Takes the server's locks and listening sockets, if a server with these settings can take its place.
-  func takeOffer(_ settings: ServeSettings) throws(Failure) -> FolderLocks {
+  /// Accepts the server's locks and listening sockets, if a server with these settings can replace it.
+  func acceptOffer(_ settings: ServeSettings) throws(Failure) -> FolderLocks {
     let frame = try next(within: Self.offerPatience)
     guard frame.kind == .offer, let offer = UpgradeOffer(frame.content) else { throw unexpected }
     if let obstacle = offer.obstacle(settings) { throw .failed(obstacle) }
-    guard frame.descriptors.count == (offer.takesCommands ? 3 : 2) else { throw unexpected }
+    guard frame.descriptors.count == (offer.acceptsCommands ? 3 : 2) else { throw unexpected }
     var all: [Listeners] = []
     for (name, address) in offer.addresses {
       let frame = try next(within: Self.offerPatience)
@@ -60,7 +60,7 @@ final class Predecessor: Sendable {
     try settings.folder.expectSchema()
     state.withLock { [all] state in
       state.listeners = all
-      state.commandSocket = offer.takesCommands ? frame.descriptors[2] : nil
+      state.commandSocket = offer.acceptsCommands ? frame.descriptors[2] : nil
       state.loops = Array(repeating: PassedLoop(), count: offer.loops)
     }
     return locks
@@ -82,7 +82,7 @@ final class Predecessor: Sendable {
       defer { frame.content.wipe() }
       switch frame.kind {
       case .devices, .requests:
-        guard state.withLock({ PassedLoop.take(frame, into: &$0.loops) }) else { throw unexpected }
+        guard state.withLock({ PassedLoop.add(frame, to: &$0.loops) }) else { throw unexpected }
       case .complete:
         var reader = ByteReader(frame.content)
         guard let moment = reader.read(UInt64.self) else { throw unexpected }
@@ -95,8 +95,8 @@ final class Predecessor: Sendable {
 
   // MARK: While it rests
 
-  /// What was passed on to a loop; once.
-  func takeLoop(_ index: Int) -> PassedLoop {
+  /// Removes and returns what was passed on to a loop.
+  func popLoop(_ index: Int) -> PassedLoop {
     state.withLock { state in
       var taken = PassedLoop()
       if index < state.loops.count { swap(&taken, &state.loops[index]) }

@@ -40,10 +40,10 @@ extension Server {
   /// Has the loops, which rest, serve sessions and requests with this. No request is accepted before the
   /// sessions of all loops are known: their devices would count as offline.
   private func serve(_ service: HomeService, unreadSince moment: UInt64) {
-    tellLoops { .goOn(service, done: $0) }
+    performOnLoops { .goOn(service, done: $0) }
     UpgradeStep.newKnows.reach()
     isReady.value = true
-    tellLoops { .wakeUp(unreadSince: moment, done: $0) }
+    performOnLoops { .wakeUp(unreadSince: moment, done: $0) }
   }
 
   // MARK: The server whose place is taken
@@ -68,7 +68,7 @@ extension Server {
       let sockets = [locks.folder, locks.database] + (commands.map { [$0.descriptor] } ?? [])
       let offer = UpgradeOffer(
         loops: handles.count, addresses: addresses.map { ($0.name, $0.address) },
-        takesCommands: commands != nil)
+        acceptsCommands: commands != nil)
       let version = try successor.prepare(offer, sockets: sockets, listeners: addresses)
       UpgradeStep.oldPrepared.reach()
       let report = try takeover.whileMainThreadWaits { () throws(Failure) in try give(to: successor) }
@@ -179,7 +179,7 @@ extension Server {
       var loops = passedLoops()
       defer { for index in loops.indices { loops[index].wipe() } }
       report.devices = loops.reduce(0) { $0 + $1.devices.count }
-      try successor.take(&loops, unreadSince: moment)
+      try successor.passOn(&loops, unreadSince: moment)
       UpgradeStep.oldPassed.reach()
       let rejected = try successor.awaitReady()
       (report.devices, report.reconnecting) = (report.devices - rejected, rejected)

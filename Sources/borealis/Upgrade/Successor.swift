@@ -112,11 +112,11 @@ final class Successor: Sendable {
   }
 
   /// Passes loops on, at whose sockets nobody has looked since a moment.
-  func take(_ loops: inout [PassedLoop], unreadSince moment: UInt64) throws(Failure) {
+  func passOn(_ loops: inout [PassedLoop], unreadSince moment: UInt64) throws(Failure) {
     try attempt { () throws(UpgradeLink.Fault) in
       let deadline = time.monotonic() &+ readPatience
       for index in loops.indices {
-        while var frame = loops[index].takeFrame(of: index) {
+        while var frame = loops[index].popFrame(of: index) {
           defer { frame.content.wipe() }
           try link.send(frame.kind, frame.content, frame.descriptors, until: deadline)
         }

@@ -18,11 +18,11 @@ struct UpgradeOffer {
   /// The addresses, `HOST:PORT` by the name of their setting.
   let addresses: [(name: String, address: String)]
   /// Whether the socket for commands comes with it.
-  let takesCommands: Bool
+  let acceptsCommands: Bool
 
-  init(loops: Int, addresses: [(name: String, address: String)], takesCommands: Bool) {
+  init(loops: Int, addresses: [(name: String, address: String)], acceptsCommands: Bool) {
     (form, version) = (Self.form, Program.version)
-    (self.loops, self.addresses, self.takesCommands) = (loops, addresses, takesCommands)
+    (self.loops, self.addresses, self.acceptsCommands) = (loops, addresses, acceptsCommands)
   }
 
   /// Nil for what is not an offer.
@@ -32,7 +32,7 @@ struct UpgradeOffer {
       let addresses = object["addresses"]?.object, let commands = object["commands"]?.bool
     else { return nil }
     (self.form, self.version) = (Int(clamping: form), version)
-    (self.loops, takesCommands) = (Int(clamping: loops), commands)
+    (self.loops, acceptsCommands) = (Int(clamping: loops), commands)
     self.addresses = addresses.members.compactMap { member in
       member.value.string.map { (member.key, $0) }
     }
@@ -46,7 +46,7 @@ struct UpgradeOffer {
     object.set("version", .string(version))
     object.set("loops", .number(JSONNumber(Int64(loops))))
     object.set("addresses", .object(places))
-    object.set("commands", .bool(takesCommands))
+    object.set("commands", .bool(acceptsCommands))
     return JSONWriter.serialize(.object(object))
   }
 
@@ -88,8 +88,9 @@ struct PassedLoop: Sendable {
   /// Overwrites the keys of devices that are left.
   mutating func wipe() { for index in devices.indices { devices[index].session.wipe() } }
 
-  /// Takes out what the next frame carries; nil if nothing is left. Keys are in the frame alone then.
-  mutating func takeFrame(
+  /// Removes and returns what the next frame carries; nil if nothing is left. Keys are in the frame alone
+  /// then.
+  mutating func popFrame(
     of loop: Int
   ) -> (kind: UpgradeLink.Kind, content: [UInt8], descriptors: [Int32])? {
     guard !devices.isEmpty else {
@@ -119,7 +120,7 @@ struct PassedLoop: Sendable {
   }
 
   /// Adds what a frame carries to the loops that it is for; false if it makes no sense.
-  static func take(_ frame: UpgradeLink.Frame, into loops: inout [PassedLoop]) -> Bool {
+  static func add(_ frame: UpgradeLink.Frame, to loops: inout [PassedLoop]) -> Bool {
     var reader = ByteReader(frame.content)
     guard let loop = reader.read(UInt16.self).map({ Int($0) }), loop < loops.count else { return false }
     guard frame.kind == .devices else {

@@ -194,7 +194,7 @@ import UserNotifications
     let file = try #require(content.attachments.first?.url)
     #expect(FileManager.default.fileExists(atPath: file.path))
     try? FileManager.default.removeItem(at: file)
-    let notes = group.takeNotes()
+    let notes = group.drainNotes()
     #expect(notes.map(\.id) == [MessageID(sent)] && notes.map(\.isReported) == [true])
     try await server.wait(for: "shown", of: sent)
     await device.close()

@@ -73,7 +73,7 @@ import UserNotifications
     ])
     let content = await Self.show(request, by: Service())
     #expect(content.body == "You have news" && content.threadIdentifier == "adapted")
-    #expect(shared.takeNotes().isEmpty)
+    #expect(shared.drainNotes().isEmpty)
   }
 
   @Test(arguments: [DeviceKeyKind.x25519, .p256]) func decrypts(kind: DeviceKeyKind) async throws {
@@ -91,7 +91,7 @@ import UserNotifications
     #expect(content.title == "Bank" && content.body == "12 yuan" && content.badge == 2)
     #expect(content.userInfo["page"] as? String == "account")
     // The server was not there: the app will tell it.
-    let notes = shared.takeNotes()
+    let notes = shared.drainNotes()
     #expect(notes.map(\.id) == [MessageID(6)] && notes.map(\.isReported) == [false])
 
     let changed = Self.request([
@@ -125,9 +125,9 @@ import UserNotifications
     shared.write(handover())
     for id in [3, 1, 2] as [UInt64] { shared.note(MessageID(id), isReported: id == 2) }
     shared.note(MessageID(2), isReported: false)
-    let notes = shared.takeNotes()
+    let notes = shared.drainNotes()
     #expect(notes.map(\.id.rawValue) == [1, 2, 3] && notes.map(\.isReported) == [false, true, false])
-    #expect(shared.takeNotes().isEmpty)
+    #expect(shared.drainNotes().isEmpty)
     #expect(shared.handover == handover(), "which are not notes")
     shared.write(nil)
     #expect(shared.handover == nil)

@@ -78,7 +78,7 @@ import Testing
   }
 
   private final class Idle: ServiceTarget {
-    func takes(_ slot: TokenSlot) -> Bool { true }
+    func accepts(_ slot: TokenSlot) -> Bool { true }
     func wake() {}
     func recall(_ tags: [UInt64]) {}
   }
@@ -94,22 +94,22 @@ import Testing
     var jobs: [[RegistrationNumber]] = []
     for number in numbers {
       failed.add([number], of: id)
-      if let taken = failed.take()[id] { jobs.append(taken) }
+      if let taken = failed.beginStoring()[id] { jobs.append(taken) }
     }
     #expect(jobs == [[numbers[0]]])
     // Not while the others are being stored, and not before the next second.
     failed.tick()
-    #expect(failed.take().isEmpty)
+    #expect(failed.beginStoring().isEmpty)
     failed.settled(id, jobs[0], isStored: true)
-    #expect(failed.take().isEmpty && !failed.mayEnd(id))
+    #expect(failed.beginStoring().isEmpty && !failed.mayEnd(id))
     failed.add([RegistrationNumber(0)], of: MessageID(8))
-    #expect(failed.take() == [MessageID(8): [RegistrationNumber(0)]], "other pushes do not wait")
+    #expect(failed.beginStoring() == [MessageID(8): [RegistrationNumber(0)]], "other pushes do not wait")
     failed.tick()
-    #expect(failed.take()[id] == Array(numbers[1...]))
+    #expect(failed.beginStoring()[id] == Array(numbers[1...]))
     failed.settled(id, Array(numbers[1...]), isStored: false)
     #expect(failed[id]?.count == 599 && !failed.mayEnd(id))
     failed.releaseAll()
-    #expect(failed.take()[id]?.count == 599)
+    #expect(failed.beginStoring()[id]?.count == 599)
     failed.settled(id, Array(numbers[1...]), isStored: true)
     #expect(failed.isEmpty && failed.mayEnd(id))
   }

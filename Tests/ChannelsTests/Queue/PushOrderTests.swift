@@ -60,19 +60,19 @@ import Testing
 
   @Test func `What was looked up before is outdated once a newer number has gone`() {
     var order = BadgeOrder()
-    let moments = [order.take(), order.take(), order.take()]
-    order.send(first, takenAt: moments[1])
-    #expect(moments.map { order.isOutdated(first, takenAt: $0) } == [true, false, false])
-    order.send(first, takenAt: moments[0])
-    #expect(order.isOutdated(first, takenAt: moments[0]))
-    #expect(!order.isOutdated(RegistrationNumber(1), takenAt: moments[0]))
+    let moments = [order.advance(), order.advance(), order.advance()]
+    order.send(first, readAt: moments[1])
+    #expect(moments.map { order.isOutdated(first, readAt: $0) } == [true, false, false])
+    order.send(first, readAt: moments[0])
+    #expect(order.isOutdated(first, readAt: moments[0]))
+    #expect(!order.isOutdated(RegistrationNumber(1), readAt: moments[0]))
   }
 
   /// More devices than are known one by one.
   @Test func `What is not known of single devices may have happened to all`() {
     var order = BadgeOrder()
-    let (early, late) = (order.take(), order.take())
-    for number in 1...UInt32(20_000) { order.send(RegistrationNumber(number), takenAt: late) }
-    #expect(order.isOutdated(first, takenAt: early) && !order.isOutdated(first, takenAt: late))
+    let (early, late) = (order.advance(), order.advance())
+    for number in 1...UInt32(20_000) { order.send(RegistrationNumber(number), readAt: late) }
+    #expect(order.isOutdated(first, readAt: early) && !order.isOutdated(first, readAt: late))
   }
 }

@@ -23,14 +23,14 @@ import Testing
     let tags = (0..<3).flatMap { _ in [one.begin(flight, of: app), two.begin(flight, of: app)] }
     #expect(Set(tags).count == tags.count)
     #expect(tags.allSatisfy { $0.app == app })
-    let isTakenForAnother = two.complete(tags[0], isTaken: true) != nil
-    let isKnown = one.complete(tags[0], isTaken: true) != nil
-    #expect(isKnown && !isTakenForAnother)
+    let isKnownToAnother = two.complete(tags[0], isAccepted: true) != nil
+    let isKnown = one.complete(tags[0], isAccepted: true) != nil
+    #expect(isKnown && !isKnownToAnother)
   }
 }
 
 private final class IdleTarget: ServiceTarget {
-  func takes(_ slot: TokenSlot) -> Bool { true }
+  func accepts(_ slot: TokenSlot) -> Bool { true }
   func wake() {}
   func recall(_ tags: [UInt64]) {}
 }

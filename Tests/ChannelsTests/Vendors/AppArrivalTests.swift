@@ -17,7 +17,7 @@ import Testing
     defer { scene.end() }
     try await scene.device("a")
     // As `Loading` does it for an app that was here before.
-    _ = try #require(scene.router.apps.table.take(scene.app.key))
+    _ = try #require(scene.router.apps.table.unload(scene.app.key))
     scene.channel.forget(scene.app)
     try await awaitCallback { done in scene.channel.learnChanges { done($0) } }.get()
     scene.router.apps.table.add(scene.app)

@@ -59,9 +59,9 @@ import Testing
       (Self.error(401, "UNAUTHENTICATED"), .refreshAuthOnce("FCM answered 401 UNAUTHENTICATED m 1")),
       (
         Self.error(403, "PERMISSION_DENIED"),
-        .pauseAndTellOperator("FCM answered 403 PERMISSION_DENIED m 1")
+        .pauseAndAlertOperator("FCM answered 403 PERMISSION_DENIED m 1")
       ),
-      (Self.error(404, "NOT_FOUND"), .pauseAndTellOperator("FCM answered 404 NOT_FOUND m 1")),
+      (Self.error(404, "NOT_FOUND"), .pauseAndAlertOperator("FCM answered 404 NOT_FOUND m 1")),
       (
         Self.error(429, "RESOURCE_EXHAUSTED", code: "QUOTA_EXCEEDED", retryAfter: 30),
         .retryAfter(Self.minute, seconds: 30, rests: true, "FCM answered 429 RESOURCE_EXHAUSTED m 1")

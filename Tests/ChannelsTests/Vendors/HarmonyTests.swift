@@ -64,16 +64,16 @@ import Testing
         [(title, title + #""style":3,"inboxContent":["a","b","c"],"#)]
       ),
       (#""inbox":{"1":"a"}"#, "", []),
-      (#""intent":{"url":"action.system.home"}"#, "", [(data, Self.told("action.system.home"))]),
+      (#""intent":{"url":"action.system.home"}"#, "", [(data, Self.intent("action.system.home"))]),
       (
         #""intent":{"url":"shop://item?id=1"}"#, "",
         [
-          (action, #""actionType":1,"uri":"shop://item?id=1","#), (data, Self.told("shop://item?id=1")),
+          (action, #""actionType":1,"uri":"shop://item?id=1","#), (data, Self.intent("shop://item?id=1")),
         ]
       ),
       (
         #""intent":{"url":"com.example.OPEN"}"#, "",
-        [(action, #""actionType":1,"action":"com.example.OPEN","#), (data, Self.told("com.example.OPEN"))]
+        [(action, #""actionType":1,"action":"com.example.OPEN","#), (data, Self.intent("com.example.OPEN"))]
       ),
       (
         #""extras":{"a":[1]}"#, "",
@@ -133,7 +133,7 @@ import Testing
     #expect(try refusal(rest) == nil && refusal(rest + 1) == "MessageTooBig")
   }
 
-  private static func told(_ url: String) -> String {
+  private static func intent(_ url: String) -> String {
     #""data":{"msg_id":"403926205595649","intent":"\#(url)"}"#
   }
 
@@ -307,12 +307,12 @@ import Testing
         == .wrongClock("Push Kit answered 401 80200003 m"))
     #expect(
       Harmony().refusedAgain(text("80200001", 401))
-        == .pauseAndTellOperator("Push Kit answered 401 80200001 m"))
+        == .pauseAndAlertOperator("Push Kit answered 401 80200001 m"))
     for old in ["80200001", "80200003", "80200005"] {
       #expect(code(old, 401) == .refreshAuthOnce(text(old, 401)))
     }
     for wrong in ["80300002", "80300036", "80300037"] {
-      #expect(code(wrong, 400) == .pauseAndTellOperator(text(wrong, 400)))
+      #expect(code(wrong, 400) == .pauseAndAlertOperator(text(wrong, 400)))
     }
     for busy in ["80000001", "81000001"] {
       #expect(

@@ -28,8 +28,8 @@ import Testing
     }
     #expect(code("80200001", 401) == .refreshAuthOnce("Huawei answered 401 80200001 m"))
     #expect(code("80200003") == .refreshAuthOnce("Huawei answered 200 80200003 m"))
-    #expect(code("80300002", 400) == .pauseAndTellOperator("Huawei answered 400 80300002 m"))
-    #expect(code("80300037") == .pauseAndTellOperator("Huawei answered 200 80300037 m"))
+    #expect(code("80300002", 400) == .pauseAndAlertOperator("Huawei answered 400 80300002 m"))
+    #expect(code("80300037") == .pauseAndAlertOperator("Huawei answered 200 80300037 m"))
     #expect(code("80300007") == .dropToken("80300007"))
     #expect(code("81000001", 500) == Self.later("Huawei answered 500 81000001 m", rests: false))
     MakerNotification.expectStatuses(
@@ -50,7 +50,7 @@ import Testing
     #expect(
       WebPush().refusedAgain("x") == .dropForeignToken("KeyRefused")
         && WebPush().meaning(of: "KeyRefused") != nil)
-    #expect(FCM().refusedAgain("x") == .pauseAndTellOperator("x"))
+    #expect(FCM().refusedAgain("x") == .pauseAndAlertOperator("x"))
   }
 
   @Test func huaweiPartly() {
@@ -76,9 +76,9 @@ import Testing
     #expect(code("401") == .refreshAuthOnce("Honor answered 200 401 m"))
     #expect(code("80200001") == .refreshAuthOnce("Honor answered 200 80200001 m"))
     #expect(code("80200003", 401) == .refreshAuthOnce("Honor answered 401 80200003 m"))
-    #expect(code("403") == .pauseAndTellOperator("Honor answered 200 403 m"))
-    #expect(code("404", 404) == .pauseAndTellOperator("Honor answered 404 404 m"))
-    #expect(code("80300002") == .pauseAndTellOperator("Honor answered 200 80300002 m"))
+    #expect(code("403") == .pauseAndAlertOperator("Honor answered 200 403 m"))
+    #expect(code("404", 404) == .pauseAndAlertOperator("Honor answered 404 404 m"))
+    #expect(code("80300002") == .pauseAndAlertOperator("Honor answered 200 80300002 m"))
     #expect(code("80300007") == .dropToken("ExpiredToken"))
     #expect(code("80100003", 400) == .rejectContent("80100003"))
     #expect(code("80300008", 400) == .rejectContent("80300008"))
@@ -141,7 +141,7 @@ import Testing
     for wrong in [
       "10005", "10014", "10026", "10031", "10036", "21301", "21302", "21305", "22000", "22004", "22008",
       "22022",
-    ] { #expect(code(wrong) == .pauseAndTellOperator(text(wrong))) }
+    ] { #expect(code(wrong) == .pauseAndAlertOperator(text(wrong))) }
     for dead in ["20301", "66108"] { #expect(code(dead) == .dropToken(dead)) }
     for busy in ["1", "-1", "10001", "10002", "10003", "20607", "26003", "65029"] {
       #expect(code(busy) == Self.later(text(busy), rests: false))

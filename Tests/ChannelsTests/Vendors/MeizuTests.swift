@@ -133,7 +133,7 @@ import Testing
     }
     #expect(code("110010") == MakerNotification.later(text("110010"), rests: true))
     for wrong in ["1006", "110000", "110001", "110009", "110031", "110033"] {
-      #expect(code(wrong) == .pauseAndTellOperator(text(wrong)))
+      #expect(code(wrong) == .pauseAndAlertOperator(text(wrong)))
     }
     for used in ["110019", "110051"] { #expect(code(used) == .stopUntilQuotaReset(text(used))) }
     for bad in ["1005", "110004", "110032", "110053"] {

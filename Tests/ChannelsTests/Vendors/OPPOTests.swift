@@ -192,7 +192,7 @@ import Testing
     for old in [11, 29] { #expect(code(old) == .refreshAuthOnce(text(old))) }
     #expect(code(19) == MakerNotification.later(text(19) + ": is the server's clock right?", rests: true))
     for wrong in [14, 15, 16, 17, 18, 26, 27, 28, 30] {
-      #expect(code(wrong) == .pauseAndTellOperator(text(wrong)))
+      #expect(code(wrong) == .pauseAndAlertOperator(text(wrong)))
     }
     #expect(code(33) == .stopUntilQuotaReset(text(33)))
     #expect(code(10_000) == .dropToken("10000") && code(10_001) == .notificationsOff)

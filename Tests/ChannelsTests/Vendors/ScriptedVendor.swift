@@ -92,7 +92,7 @@ struct ScriptedVendor: Vendor {
   }
   func readToken(_ answer: HTTPAnswer) -> AccessAnswer { .token("t", seconds: 864_000) }
   func refusedAgain(_ reason: String) -> VendorOutcome {
-    services.count > 1 ? .dropForeignToken(reason) : .pauseAndTellOperator(reason)
+    services.count > 1 ? .dropForeignToken(reason) : .pauseAndAlertOperator(reason)
   }
   func carries(_ content: PushContent) -> Bool { true }
   func render(_ push: ChannelPush) -> Content? {

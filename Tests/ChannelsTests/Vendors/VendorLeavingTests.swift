@@ -26,10 +26,10 @@ import Testing
     }
     try await awaitCallback { done in channel.table.refresh { done($0) } }.get()
     scene.moments.interruption.prepareBeside {
-      _ = apps.table.take(app.key)
+      _ = apps.table.unload(app.key)
       if isDeleted { channel.forget(app) } else { channel.release(app) }
     }
-    channel.takeOverChanges()
+    channel.applyChanges()
     #expect(scene.moments.interruption.wait())
     #expect(channel.dispatchers(of: app.id).map(\.id) == [])
   }

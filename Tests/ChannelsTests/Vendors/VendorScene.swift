@@ -148,7 +148,7 @@ final class VendorScene {
       app: app.key, registrationID: id, secretHash: SHA256.digest128(secrets[id] ?? []), isForeground: true,
       location: Location(loop: 0, slot: 1, generation: 1), askedAt: clock.monotonic())
     var answers: [HomeMessage] = []
-    LocalHome(router).take([.login(login)], answers: &answers)
+    LocalHome(router).handle([.login(login)], answers: &answers)
   }
 
   /// How many pushes wait for a device at the direct connection.

@@ -243,7 +243,7 @@ import Testing
       code(10_207)
         == MakerNotification.later(text(10_207) + ": is the server's clock right?", rests: true))
     for wrong in [10_094, 10_200, 10_201, 10_202, 10_203, 10_204, 10_205, 10_206] {
-      #expect(code(wrong) == .pauseAndTellOperator(text(wrong)))
+      #expect(code(wrong) == .pauseAndAlertOperator(text(wrong)))
     }
     #expect(code(10_302) == .dropToken("10302"))
     #expect(code(10_256) == .prepareAgain(text(10_256)))

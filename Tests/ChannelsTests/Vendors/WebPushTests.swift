@@ -91,7 +91,7 @@ import Testing
   ])
   func otherAddresses(endpoint: String) throws {
     let key = try DevicePrivateKey(.p256).publicKey
-    #expect(throws: ToldTokenFault.self) { try webPush.check(Self.token(endpoint, key)).get() }
+    #expect(throws: ReportedTokenFault.self) { try webPush.check(Self.token(endpoint, key)).get() }
     let request = webPush.request(
       try Self.content(#"{"alert":"x"}"#),
       to: VendorTarget(token: Self.token(endpoint, key), push: Self.push, secondsToLive: 1),
@@ -109,9 +109,9 @@ import Testing
     var point = key.point
     point[64] ^= 1
     let wrong = try #require(DevicePublicKey(kind: .p256, point: point, auth: key.auth))
-    #expect(throws: ToldTokenFault.self) { try webPush.check(Self.token(endpoint, wrong)).get() }
+    #expect(throws: ReportedTokenFault.self) { try webPush.check(Self.token(endpoint, wrong)).get() }
     for text in ["", "{}", "[]", #"{"endpoint":"https://fcm.googleapis.com/1"}"#, endpoint] {
-      #expect(throws: ToldTokenFault.self) { try webPush.check(Array(text.utf8)).get() }
+      #expect(throws: ReportedTokenFault.self) { try webPush.check(Array(text.utf8)).get() }
     }
   }
 

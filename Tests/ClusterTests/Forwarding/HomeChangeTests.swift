@@ -261,7 +261,7 @@ import Testing
 
   /// A home that ends and starts again at its address is found at once.
   @Test func startsAgain() throws {
-    let first = try TestHome(port: FixedPort.take())
+    let first = try TestHome(port: FixedPort.reserve())
     let front = try TestFront { $0.waitMilliseconds = 60_000 }
     front.forwarder.follow(first.address)
     let client = try TestClient(front)

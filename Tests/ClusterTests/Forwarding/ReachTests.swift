@@ -17,7 +17,7 @@ import Testing
   ) -> Set<Int64>? {
     for second in seconds {
       table.keep([1, 2, 3], at: second * Self.second)
-      for node in table.takeDue(at: second * Self.second) {
+      for node in table.popDue(at: second * Self.second) {
         if let delay = answers[node] {
           table.answer(of: node, after: delay, at: second * Self.second + delay)
         } else {
@@ -59,7 +59,7 @@ import Testing
   @Test func `Nothing is said before each node was asked`() {
     var table = ReachTable()
     table.keep([1, 2], at: Self.second)
-    _ = table.takeDue(at: Self.second)
+    _ = table.popDue(at: Self.second)
     #expect(table.reached(at: Self.second) == nil)
     table.answer(of: 1, after: Self.fast, at: Self.second)
     #expect(table.reached(at: Self.second) == nil)
@@ -72,7 +72,7 @@ import Testing
     var asked = 0
     for second in 1...100 as ClosedRange<UInt64> {
       table.keep(1...80, at: second * Self.second)
-      asked += table.takeDue(at: second * Self.second).count
+      asked += table.popDue(at: second * Self.second).count
     }
     #expect((80...900).contains(asked))
   }

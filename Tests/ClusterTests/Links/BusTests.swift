@@ -11,19 +11,19 @@ import Testing
     let mailbox = BusMailbox(mostBytes: 10, mostFrames: 3) { wakes.add(1, ordering: .relaxed) }
     for size in [4, 4, 4, 2] { mailbox.add([UInt8](repeating: 1, count: size)) }
     #expect(mailbox.counts == (4, 1))
-    let taken = mailbox.take()
+    let taken = mailbox.drain()
     #expect(taken.frames.map(\.count) == [4, 4, 2])
     #expect(taken.events == [.overflowed(1)])
     #expect(wakes.load(ordering: .relaxed) == 1, "one wake for all that waits")
-    #expect(mailbox.take() == ([], []))
+    #expect(mailbox.drain() == ([], []))
     for number in 0..<5 { mailbox.add([UInt8(number)]) }
-    #expect(mailbox.take().frames == [[0], [1], [2]], "the newest goes")
+    #expect(mailbox.drain().frames == [[0], [1], [2]], "the newest goes")
     for number in 0..<1000 { mailbox.add(.failed("\(number)")) }
-    #expect(mailbox.take().events.count == BusMailbox.mostEvents)
+    #expect(mailbox.drain().events.count == BusMailbox.mostEvents)
     mailbox.close()
     mailbox.add([1])
     mailbox.add(.connected)
-    #expect(mailbox.take() == ([], []))
+    #expect(mailbox.drain() == ([], []))
   }
 
   @Test(arguments: [
@@ -65,7 +65,7 @@ import Testing
     for _ in 0..<20 { one.publish([UInt8](repeating: 0, count: 100), to: .node(Incarnation(2))) }
     #expect(network.bytes == 1000)
     network.advance(to: 1_000_000_000)
-    #expect(two.take().frames.count == 10)
+    #expect(two.drain().frames.count == 10)
     #expect(network.bytes == 0)
   }
 }

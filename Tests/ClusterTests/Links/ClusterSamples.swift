@@ -99,7 +99,7 @@ enum ClusterSamples {
     (
       .recount(RecountRequest(handle: handle, number: number, through: id)), handleHex + numberHex + idHex
     ),
-    (.lateTaken(LateConfirmation(counter: 300)), "ac02"),
+    (.lateReceived(LateConfirmation(counter: 300)), "ac02"),
     (
       .loginResult(
         SessionLoginResult(
@@ -113,7 +113,7 @@ enum ClusterSamples {
     (
       .loginResult(SessionLoginResult(handle: handle, outcome: .refused(1011))), handleHex + "00" + "03f3"
     ),
-    (.stateTaken(StateTaken(handle: handle, newest: id)), handleHex + idHex),
+    (.stateApplied(StateApplied(handle: handle, newest: id)), handleHex + idHex),
     (.factsWanted(FactsWanted(facts: [DeviceFactSet(.language), DeviceFactSet(.optedOut)])), "8102"),
     (.stored(AcksStored(batches: [7, 300])), "02" + "07" + "ac02"),
     (

@@ -75,13 +75,13 @@ import Testing
       node.receive(try frame(from: 1_000_000 + number, sequence: 1), now: Self.second)
     }
     #expect(node.links.count == ClusterLimits.maxLinks)
-    _ = node.takeOutput()
+    _ = node.drainOutput()
     // Once they have said nothing for a while, they make room for nodes.
     var other = NodeTests.Pair().nodes[0]
     func sayHello(at now: UInt64) -> [ClusterOutput] {
       other.tick(now: now)
-      for case .publish(let frame, .all) in other.takeOutput() { node.receive(frame, now: now) }
-      return node.takeOutput()
+      for case .publish(let frame, .all) in other.drainOutput() { node.receive(frame, now: now) }
+      return node.drainOutput()
     }
     #expect(sayHello(at: 2 * Self.second).isEmpty)
     let heard = sayHello(at: 10 * Self.second)
@@ -93,10 +93,10 @@ import Testing
   @Test func aMadeUpEpochIsForgotten() {
     var receiver = DeliveryReceiver(home: Incarnation(1), epoch: Epoch(4))
     let push = ClusterMessage.pushOne(SinglePush(id: MessageID(5), handles: [], content: []))
-    _ = receiver.take(push, now: 0)
-    let isTaken = receiver.adopt(Incarnation(9), Epoch(1 << 50))
+    _ = receiver.receive(push, now: 0)
+    let isAccepted = receiver.adopt(Incarnation(9), Epoch(1 << 50))
     let isRight = receiver.adopt(Incarnation(1), Epoch(4))
-    #expect(isTaken && !isRight)
+    #expect(isAccepted && !isRight)
     receiver.fallBack(to: Epoch(4))
     let isHeard = receiver.adopt(Incarnation(1), Epoch(4))
     #expect(isHeard && receiver.home == Incarnation(1) && receiver.applied == MessageID(5))

@@ -19,8 +19,8 @@ private let millisecond: UInt64 = 1_000_000
         id: MessageID(id), handles: [], content: [UInt8](repeating: 1, count: bytes)))
   }
 
-  private func take(_ queue: inout FrameQueue, now: UInt64) throws -> [ClusterFrame] {
-    try queue.take(now: now, cluster, version: 1, from: Incarnation(1), to: Incarnation(2)).map {
+  private func popDue(_ queue: inout FrameQueue, now: UInt64) throws -> [ClusterFrame] {
+    try queue.popDue(now: now, cluster, version: 1, from: Incarnation(1), to: Incarnation(2)).map {
       try ClusterFrame($0, cluster: cluster)
     }
   }
@@ -30,12 +30,12 @@ private let millisecond: UInt64 = 1_000_000
     let now = 1000 * millisecond
     try queue.add(entry(push(1)), now: now)
     #expect(queue.deadline == now)
-    #expect(try take(&queue, now: now).count == 1)
+    #expect(try popDue(&queue, now: now).count == 1)
     try queue.add(entry(push(2)), now: now + 1)
     try queue.add(entry(push(3)), now: now + 2)
     #expect(queue.deadline == now + 2 * millisecond)
-    #expect(try take(&queue, now: now + millisecond).isEmpty)
-    let frames = try take(&queue, now: now + 2 * millisecond)
+    #expect(try popDue(&queue, now: now + millisecond).isEmpty)
+    let frames = try popDue(&queue, now: now + 2 * millisecond)
     #expect(frames.map(\.entries.count) == [2], "messages of one type share a frame")
     #expect(frames.map(\.head.sequence) == [2])
     #expect(queue.deadline == nil)
@@ -48,7 +48,7 @@ private let millisecond: UInt64 = 1_000_000
     try queue.add(entry(acks), now: now)
     #expect(queue.deadline == now + 100 * millisecond)
     try queue.add(entry(push(1)), now: now + 1)
-    let frames = try take(&queue, now: now + 1)
+    let frames = try popDue(&queue, now: now + 1)
     #expect(frames.map(\.head.type) == [.acks, .pushOne], "the order stays")
   }
 
@@ -56,7 +56,7 @@ private let millisecond: UInt64 = 1_000_000
     var queue = FrameQueue()
     for id in 1...5 { try queue.add(entry(push(UInt64(id), bytes: 60_000)), now: 5) }
     #expect(queue.deadline == 5)
-    #expect(try take(&queue, now: 5).map(\.entries.count) == [4, 1])
+    #expect(try popDue(&queue, now: 5).map(\.entries.count) == [4, 1])
     for slot in 0..<300 {
       let login = SessionLogin(
         handle: Handle(incarnation: Incarnation(1), loop: 0, slot: UInt32(slot), generation: 0),
@@ -64,7 +64,7 @@ private let millisecond: UInt64 = 1_000_000
         secretLow: 0, isForeground: true)
       try queue.add(entry(.login(login)), now: 1000 * millisecond)
     }
-    #expect(try take(&queue, now: 1002 * millisecond).map(\.entries.count) == [256, 44])
+    #expect(try popDue(&queue, now: 1002 * millisecond).map(\.entries.count) == [256, 44])
     let large = entry(
       .recall(
         PushRecall(id: MessageID(1), targets: [UInt8](repeating: 0, count: 300_000), isComplement: true)))
@@ -79,7 +79,7 @@ private let millisecond: UInt64 = 1_000_000
       id += 1
       now += 2 * millisecond
       try queue.add(entry(push(id, bytes: 60_000)), now: now)
-      _ = try take(&queue, now: now)
+      _ = try popDue(&queue, now: now)
     }
     #expect(queue.cost >= ClusterLimits.maxUnapplied)
     #expect(queue.cost < ClusterLimits.maxUnapplied + ClusterLimits.maxFrame)
@@ -96,7 +96,7 @@ private let millisecond: UInt64 = 1_000_000
     }
     #expect(queue.cost <= ClusterLimits.maxUnappliedOfAll + ClusterLimits.maxFrame)
     now += 2 * millisecond
-    _ = try take(&queue, now: now)
+    _ = try popDue(&queue, now: now)
     let last = queue.sequence
     let done1 = queue.apply(through: last + 1)
     #expect(!done1, "nobody applies what was not sent")
@@ -204,21 +204,22 @@ private let millisecond: UInt64 = 1_000_000
 
   @Test func aGapHoldsTheStream() {
     var receiver = DeliveryReceiver(home: Incarnation(1), epoch: Epoch(1))
-    let done12 = receiver.take(push(5, after: 0), now: 0)
+    let done12 = receiver.receive(push(5, after: 0), now: 0)
     #expect(done12 == .apply)
-    let done13 = receiver.take(push(5, after: 0), now: 0)
+    let done13 = receiver.receive(push(5, after: 0), now: 0)
     #expect(done13 == .drop)
-    let done14 = receiver.take(push(9, after: 7), now: 0)
+    let done14 = receiver.receive(push(9, after: 7), now: 0)
     #expect(done14 == .ask)
-    let done15 = receiver.take(push(11, after: 9), now: 1)
+    let done15 = receiver.receive(push(11, after: 9), now: 1)
     #expect(done15 == .drop, "asked already")
-    let done16 = receiver.take(push(11, after: 9), now: ClusterLimits.replayInterval)
+    let done16 = receiver.receive(push(11, after: 9), now: ClusterLimits.replayInterval)
     #expect(done16 == .ask)
     #expect(receiver.applied == MessageID(5))
-    let done17 = receiver.take(push(7, after: 5), now: 2)
+    let done17 = receiver.receive(push(7, after: 5), now: 2)
     #expect(done17 == .apply)
     #expect(
-      receiver.take(.replayed(ReplayEnd(through: MessageID(20))).following(MessageID(7)), now: 2) == .apply)
+      receiver.receive(.replayed(ReplayEnd(through: MessageID(20))).following(MessageID(7)), now: 2) == .apply
+    )
     #expect(receiver.applied == MessageID(20))
     let done18 = receiver.note(sent: MessageID(20), now: 3)
     #expect(done18 == .drop)
@@ -239,16 +240,16 @@ private let millisecond: UInt64 = 1_000_000
 
   @Test func aPushInPartsIsAppliedWithTheLast() {
     var receiver = DeliveryReceiver(home: Incarnation(1), epoch: Epoch(1))
-    let done20 = receiver.take(part(0, of: 3, after: 0, hasMore: true), now: 0)
+    let done20 = receiver.receive(part(0, of: 3, after: 0, hasMore: true), now: 0)
     #expect(done20 == .apply)
-    let done21 = receiver.take(part(2, of: 3, after: 0, hasMore: false), now: 0)
+    let done21 = receiver.receive(part(2, of: 3, after: 0, hasMore: false), now: 0)
     #expect(done21 == .ask)
     #expect(receiver.applied == MessageID(0))
-    let done22 = receiver.take(part(0, of: 3, after: 0, hasMore: true), now: 1)
+    let done22 = receiver.receive(part(0, of: 3, after: 0, hasMore: true), now: 1)
     #expect(done22 == .apply, "it begins anew")
-    let done23 = receiver.take(part(1, of: 3, after: 0, hasMore: true), now: 1)
+    let done23 = receiver.receive(part(1, of: 3, after: 0, hasMore: true), now: 1)
     #expect(done23 == .apply)
-    let done24 = receiver.take(part(2, of: 3, after: 0, hasMore: false), now: 1)
+    let done24 = receiver.receive(part(2, of: 3, after: 0, hasMore: false), now: 1)
     #expect(done24 == .apply)
     #expect(receiver.applied == MessageID(3))
   }
@@ -259,13 +260,13 @@ private let millisecond: UInt64 = 1_000_000
     #expect(!done25)
     let done26 = receiver.adopt(Incarnation(2), Epoch(4))
     #expect(!done26, "an epoch has one home")
-    _ = receiver.take(push(5, after: 0), now: 0)
+    _ = receiver.receive(push(5, after: 0), now: 0)
     let done27 = receiver.adopt(Incarnation(2), Epoch(5))
     #expect(done27)
     let done28 = receiver.adopt(Incarnation(1), Epoch(4))
     #expect(!done28)
     #expect(receiver.applied == MessageID(5), "IDs grow over all homes")
-    let done29 = receiver.take(push(6, after: 5), now: 0)
+    let done29 = receiver.receive(push(6, after: 5), now: 0)
     #expect(done29 == .apply)
   }
 }
@@ -286,7 +287,7 @@ private let millisecond: UInt64 = 1_000_000
     var moments: [UInt64] = []
     while let next = table.deadline, table.count > 0 {
       moments.append(next / millisecond)
-      let due = table.take(now: next)
+      let due = table.popDue(now: next)
       if due.again.isEmpty { #expect(due.ended.map(\.key) == [login]) }
     }
     // More and more rarely: that there is no answer may mean that there are many of them.
@@ -297,7 +298,7 @@ private let millisecond: UInt64 = 1_000_000
     #expect(done30)
     let done31 = table.confirm(.acks(app, batch: 1))
     #expect(!done31)
-    let done32 = table.take(now: .max / 2)
+    let done32 = table.popDue(now: .max / 2)
     #expect(done32.again.isEmpty)
   }
 
@@ -307,9 +308,9 @@ private let millisecond: UInt64 = 1_000_000
     _ = table.add(.acks(AppID(2), batch: 1), AppID(2), acks(1), now: 0)
     let recall = RequestTable.Key.recall(AppID(1), MessageID(1), by: Incarnation(2))
     _ = table.add(recall, AppID(1), acks(9), to: Incarnation(2), now: 0)
-    let done33 = table.takeAll(AppID(1), now: millisecond)
+    let done33 = table.restartAll(AppID(1), now: millisecond)
     #expect(done33.map(\.message) == [acks(1), acks(2), acks(3)])
-    let due = table.take(now: 2000 * millisecond).again
+    let due = table.popDue(now: 2000 * millisecond).again
     #expect(Set(due.map(\.key)) == [.acks(AppID(2), batch: 1), recall], "the others were just sent")
     table.forget(Incarnation(2))
     #expect(table.count == 4)

@@ -41,7 +41,7 @@ import Testing
     #expect(server.waitForGreeting())
     listener.bus.close()
     #expect(server.waitForEnd())
-    #expect(listener.bus.take().events.isEmpty, "it was closed before it was given up")
+    #expect(listener.bus.drain().events.isEmpty, "it was closed before it was given up")
   }
 
   /// The next server gets its turn, though libnats chooses by chance which one it tries first.
@@ -281,7 +281,7 @@ final class DamagingProxy: Sendable {
     private var left = 0
     private(set) var encrypted = 0
 
-    mutating func take(_ bytes: ArraySlice<UInt8>) {
+    mutating func receive(_ bytes: ArraySlice<UInt8>) {
       for byte in bytes {
         guard left == 0 else {
           left -= 1
@@ -310,7 +310,7 @@ final class DamagingProxy: Sendable {
         let count = recv(source, &buffer, buffer.count, 0)
         guard count > 0 else { return }
         if source == client {
-          asked.take(buffer[..<count])
+          asked.receive(buffer[..<count])
         } else {
           // The first record that TLS 1.3 encrypts ends the client's handshake.
           let hasAsked = asked.encrypted > 1

@@ -36,7 +36,7 @@ import Testing
     func wait(_ what: String, until isEnough: ([[UInt8]], [BusEvent]) -> Bool) throws {
       let limit = SystemTime().monotonic() + 60_000_000_000
       while true {
-        let (frames, events) = bus.take()
+        let (frames, events) = bus.drain()
         let all = heard.withLock { heard in
           heard.frames += frames
           heard.events += events
@@ -259,7 +259,7 @@ import Testing
     let counter = Metrics().counter("disconnections_total")
     let observer = NATSConnection.Observer(inbox, disconnections: counter, errors: counter) {}
     for call in calls { call == "b" ? observer.began() : observer.disconnected() }
-    #expect(inbox.take().events == told)
+    #expect(inbox.drain().events == told)
     #expect(observer.isConnected == (told.last == .connected))
     #expect(counter.value == UInt64(told.count { $0 == .disconnected }))
   }

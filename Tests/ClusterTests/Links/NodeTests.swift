@@ -38,7 +38,7 @@ import Testing
         isBusy = false
         for index in 0..<2 {
           nodes[index].tick(now: now)
-          for item in nodes[index].takeOutput() {
+          for item in nodes[index].drainOutput() {
             guard case .publish(let frame, _) = item else {
               events[index].append(item)
               continue
@@ -179,7 +179,7 @@ import Testing
     let isDelivered = node.deliver(AppID(1), push(1), to: Incarnation(1), now: 1)
     #expect(isDelivered)
     let entry = ClusterEntry(app: AppID(1), epoch: Epoch(3), push(1))
-    #expect(node.takeOutput() == [.message(from: Incarnation(1), entry, age: 0)])
+    #expect(node.drainOutput() == [.message(from: Incarnation(1), entry, age: 0)])
   }
 
   @Test func theDeadAreNotHeard() throws {
@@ -202,7 +202,7 @@ import Testing
         cluster: cluster, incarnation: Incarnation(number),
         hello: NodeHello(name: "n\(number)", address: "h:\(number)", program: "1"), now: 0)
       node.tick(now: 0)
-      let frames = node.takeOutput().compactMap { item -> [UInt8]? in
+      let frames = node.drainOutput().compactMap { item -> [UInt8]? in
         guard case .publish(let frame, _) = item else { return nil }
         return frame
       }
@@ -210,7 +210,7 @@ import Testing
     }
     var node = hello(of: one, 1).node
     for frame in hello(of: other, 2).frames + hello(of: cluster, 2).frames { node.receive(frame, now: 1) }
-    #expect(node.takeOutput() == [.foreign])
+    #expect(node.drainOutput() == [.foreign])
     #expect(node.peers.isEmpty)
     for frame in hello(of: one, 2).frames { node.receive(frame, now: 2) }
     #expect(node.peers == [Incarnation(2)])

@@ -17,7 +17,7 @@ private final class LoopBus: Bus {
     return true
   }
 
-  func take() -> (frames: [[UInt8]], events: [BusEvent]) {
+  func drain() -> (frames: [[UInt8]], events: [BusEvent]) {
     coming.withLock { coming in
       defer { coming = [] }
       return (coming, [])
@@ -54,11 +54,11 @@ private final class LoopBus: Bus {
     }
   }
 
-  private func taken(
+  private func received(
     _ frames: [[UInt8]], at node: (bus: LoopBus, sealed: SealedBus, sealing: FrameSealing)
   ) -> (frames: [[UInt8]], events: [BusEvent]) {
     node.bus.coming.withLock { $0 = frames }
-    return node.sealed.take()
+    return node.sealed.drain()
   }
 
   @Test func `Frames are not readable on the bus and the same behind it`() throws {
@@ -68,9 +68,9 @@ private final class LoopBus: Bus {
     #expect(sealed.map(\.count) == frames.map { $0.count + FrameSeal.overhead })
     #expect(sealed.allSatisfy { $0.count <= ClusterLimits.maxSealedFrame })
     #expect(!sealed[0].contains(Array("hello".utf8)))
-    #expect(taken(sealed, at: b).frames == frames)
+    #expect(received(sealed, at: b).frames == frames)
     // Once more, as a bus may do, and as nobody else's.
-    #expect(taken(sealed, at: b).frames == frames)
+    #expect(received(sealed, at: b).frames == frames)
     #expect(pass([frames[0]], from: a) != [sealed[0]])
   }
 
@@ -87,9 +87,9 @@ private final class LoopBus: Bus {
       Array(sealed.dropLast()), sealed + [0], Array(sealed.prefix(FrameSeal.overhead - 1)), [0xff], [],
     ]
     wrong += pass([frame], from: outsider) + [frame]
-    let first = taken(wrong + [sealed], at: b)
+    let first = received(wrong + [sealed], at: b)
     #expect(first.frames == [frame] && first.events == [.unsealed])
-    #expect(taken(wrong, at: b).events == [])
+    #expect(received(wrong, at: b).events == [])
     #expect(b.sealed.counts.unsealed == UInt64(2 * wrong.count))
   }
 
@@ -98,14 +98,14 @@ private final class LoopBus: Bus {
     let (new, mixed) = (try node(), try node(allOpen: false))
     let frame = Array("a frame".utf8)
     #expect(pass([frame], from: mixed) == [frame])
-    #expect(taken([frame] + pass([frame], from: new), at: mixed).frames == [frame, frame])
+    #expect(received([frame] + pass([frame], from: new), at: mixed).frames == [frame, frame])
     // The last one has ended: not all nodes know it yet.
     mixed.sealing.follow(allOpen: true)
     #expect(pass([frame], from: mixed) != [frame])
-    #expect(taken([frame], at: mixed).frames == [frame])
+    #expect(received([frame], at: mixed).frames == [frame])
     time.advance(seconds: 10)
     mixed.sealing.follow(allOpen: true)
-    #expect(taken([frame], at: mixed).frames == [])
+    #expect(received([frame], at: mixed).frames == [])
   }
 
   @Test func `A node reads its file again for a key that it does not know, once a second`() throws {
@@ -113,12 +113,12 @@ private final class LoopBus: Bus {
     let (newer, older) = (try node(both), try node(Self.one, file: both))
     let frame = Array("a frame".utf8)
     let sealed = pass([frame], from: newer)
-    #expect(taken(sealed, at: older).frames == [])
+    #expect(received(sealed, at: older).frames == [])
     time.advance(seconds: 1)
-    #expect(taken(sealed, at: older).frames == [frame])
+    #expect(received(sealed, at: older).frames == [frame])
     // From then on it seals with the new one, and opens what is sealed with the old one.
     let old = pass([frame], from: try node())
-    #expect(taken(old, at: older).frames == [frame])
-    #expect(taken(pass([frame], from: older), at: newer).frames == [frame])
+    #expect(received(old, at: older).frames == [frame])
+    #expect(received(pass([frame], from: older), at: newer).frames == [frame])
   }
 }

@@ -120,13 +120,13 @@ final class SimulatedNode {
   // MARK: Turns
 
   func turn(now: UInt64) {
-    for frame in bus.take().frames { node.receive(frame, now: now) }
+    for frame in bus.drain().frames { node.receive(frame, now: now) }
     if now >= nextSecond {
       nextSecond = now + 1_000_000_000
       readHomes(now: now)
       askForSessions(now: now)
     }
-    let due = requests.take(now: now)
+    let due = requests.popDue(now: now)
     for request in due.again { send(request, now: now) }
     for request in due.ended {
       if case .login(let handle) = request.key { sessions[request.app]?[handle] = nil }
@@ -138,7 +138,7 @@ final class SimulatedNode {
     // Handling a message may send others, also to the node itself.
     repeat {
       node.tick(now: now)
-      for item in node.takeOutput() { handle(item, now: now) }
+      for item in node.drainOutput() { handle(item, now: now) }
     } while node.hasOutput || node.deadline <= now
   }
 
@@ -152,7 +152,7 @@ final class SimulatedNode {
       gaps[peer, default: 0] += 1
       for app in apps where known[app]?.incarnation == peer { sendDigest(app, now: now) }
     case .replay(let app, let gateway, let id): replay(app, to: gateway, after: id, now: now)
-    case .message(let peer, let entry, _): take(entry, from: peer, now: now)
+    case .message(let peer, let entry, _): handle(entry, from: peer, now: now)
     case .changed, .incompatible, .silent, .heard, .dropped, .newerTimeline, .foreign: break
     }
   }
@@ -233,7 +233,7 @@ final class SimulatedNode {
     if node.send(entry, to: gateway, now: now) == .sent { sentLate[gateway] = counter }
   }
 
-  private func takeSessions(
+  private func handleSessions(
     _ list: SessionList, _ app: AppID, from gateway: Incarnation, now: UInt64
   ) {
     guard let home = homes[app] else { return }
@@ -256,7 +256,7 @@ final class SimulatedNode {
   private func learn(_ app: AppID, _ home: Incarnation, _ epoch: Epoch, now: UInt64) {
     guard epoch > known[app]?.epoch ?? .none else { return }
     known[app] = (home, epoch)
-    for request in requests.takeAll(app, now: now) { send(request, now: now) }
+    for request in requests.restartAll(app, now: now) { send(request, now: now) }
   }
 
   private func send(_ request: RequestTable.Request, now: UInt64) {
@@ -337,7 +337,7 @@ final class SimulatedNode {
     }
   }
 
-  private func tellSessions(
+  private func sendSessions(
     _ app: AppID, _ epoch: Epoch, _ wanted: [UInt32], to home: Incarnation, now: UInt64
   ) {
     let ranges = wanted.isEmpty ? [0...UInt32.max] : wanted.map { $0...$0 }
@@ -359,11 +359,11 @@ final class SimulatedNode {
 
   // MARK: Messages
 
-  private func take(_ entry: ClusterEntry, from peer: Incarnation, now: UInt64) {
+  private func handle(_ entry: ClusterEntry, from peer: Incarnation, now: UInt64) {
     let app = entry.app
     switch entry.message {
     case .home(let notice): learn(app, notice.incarnation, entry.epoch, now: now)
-    case .wantSessions(let wanted): tellSessions(app, entry.epoch, wanted.buckets, to: peer, now: now)
+    case .wantSessions(let wanted): sendSessions(app, entry.epoch, wanted.buckets, to: peer, now: now)
     case .loginResult(let result):
       guard case .accepted(let login) = result.outcome, requests.confirm(.login(result.handle)) else {
         return
@@ -375,12 +375,12 @@ final class SimulatedNode {
     case .recall(let recall):
       send(app, entry.epoch, .recalled(RecallConfirmation(id: recall.id)), to: peer, now: now)
     case .pushOne, .pushMany: receivePush(entry)
-    case .late(let late): takeLate(late, from: peer)
-    default: takeAsHome(entry, from: peer, now: now)
+    case .late(let late): handleLate(late, from: peer)
+    default: handleAsHome(entry, from: peer, now: now)
     }
   }
 
-  private func takeAsHome(_ entry: ClusterEntry, from peer: Incarnation, now: UInt64) {
+  private func handleAsHome(_ entry: ClusterEntry, from peer: Incarnation, now: UInt64) {
     let app = entry.app
     guard let home = homes[app], home.epoch == entry.epoch else { return }
     switch entry.message {
@@ -402,7 +402,7 @@ final class SimulatedNode {
       database.insertAck(app, acks.batch, of: peer)
       send(app, home.epoch, .stored(AcksStored(batches: [acks.batch])), to: peer, now: now)
     case .recalled(let recalled): requests.confirm(.recall(app, recalled.id, by: peer))
-    case .sessions(let list): takeSessions(list, app, from: peer, now: now)
+    case .sessions(let list): handleSessions(list, app, from: peer, now: now)
     case .digest(let theirs):
       let differing = digest(home.sessions[peer] ?? []).differing(from: theirs)
       guard !differing.isEmpty else { return }
@@ -453,7 +453,7 @@ final class SimulatedNode {
   }
 
   /// Each message comes once and in order; one is missing only where a gap was told of.
-  private func takeLate(_ late: LatePush, from peer: Incarnation) {
+  private func handleLate(_ late: LatePush, from peer: Incarnation) {
     let last = heardLate[peer] ?? (0, 0)
     let told = gaps[peer, default: 0]
     if late.counter <= last.counter {

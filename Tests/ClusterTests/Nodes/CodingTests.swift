@@ -14,7 +14,7 @@ import Testing
     .changeTags(.edit(add: ["a"], remove: ["b", "c"])), .changeTags(.clean), .readAlias, .readTags,
     .checkTag("t"), .setBadge(-1), .setBadge(99_999),
     .setToken(PushToken(TokenSlot(.apns, kind: 1, name: "n"), .only, [1, 2, 3])),
-    .tellToken(ToldToken(channel: "c", kind: "k", name: "n", service: "s", token: "t")),
+    .reportToken(ReportedToken(channel: "c", kind: "k", name: "n", service: "s", token: "t")),
     .setKey(.p256, [4, 5]), .readKey(ContentKeyID(7)), .setFacts([.model: "a"]), .setFacts([:]),
   ]
 
@@ -103,7 +103,7 @@ import Testing
   }
 
   /// Number, push, whether latencies count, and when it arrived.
-  private static func told(_ batch: AcknowledgementBatch) -> [String] {
+  private static func described(_ batch: AcknowledgementBatch) -> [String] {
     batch.senders.flatMap { sender in
       sender.places.map { place in
         let arrival = batch.arrivals[place]
@@ -121,7 +121,8 @@ import Testing
       let batch = Self.acknowledgements(&random, at: now)
       let message = batch.message(1, at: now, inGroups: inGroups)
       #expect(message.groups.isEmpty != inGroups)
-      #expect(Self.told(AcknowledgementBatch(message, at: Self.location, now: now)) == Self.told(batch))
+      #expect(
+        Self.described(AcknowledgementBatch(message, at: Self.location, now: now)) == Self.described(batch))
     }
   }
 

@@ -29,7 +29,7 @@ import Testing
         now += 50_000_000
         for index in 0..<2 {
           nodes[index].tick(now: now)
-          for item in nodes[index].takeOutput() {
+          for item in nodes[index].drainOutput() {
             switch item {
             case .publish(let frame, _): nodes[1 - index].receive(frame, now: now)
             case .message(_, let entry, _): if case .replayed = entry.message { answers += 1 }

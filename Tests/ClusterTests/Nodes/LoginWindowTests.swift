@@ -23,9 +23,9 @@ import Testing
     #expect([window.next(), window.next(), window.next()] == [place(512), place(513), nil])
     window.end(place(1))
     #expect([window.next(), window.next()] == [place(514), nil])
-    let tooEarly = window.takeLate(now: 5513 * millisecond)
+    let tooEarly = window.popLate(now: 5513 * millisecond)
     #expect(tooEarly.isEmpty)
-    let late = window.takeLate(now: 5600 * millisecond)
+    let late = window.popLate(now: 5600 * millisecond)
     #expect(late == (515...600).map(place))
     // An answer that comes twice counts once.
     let size = window.size

@@ -52,7 +52,7 @@ final class ScriptedMail: DeviceGateway {
 
   func sendToAll(_ message: HomeMessage) { mail.withLock { $0.append(message) } }
 
-  func take() -> [HomeMessage] {
+  func drain() -> [HomeMessage] {
     mail.withLock { mail in
       defer { mail = [] }
       return mail
@@ -99,9 +99,9 @@ final class ScriptedGateway {
 
   var connected: Int { sessions.values.filter { $0.login != nil }.count }
 
-  private func tell(_ messages: [GatewayMessage]) {
+  private func sendToHome(_ messages: [GatewayMessage]) {
     var answers: [HomeMessage] = []
-    home?.take(messages, answers: &answers)
+    home?.handle(messages, answers: &answers)
     for answer in answers { handle(answer, isAtOnce: true) }
   }
 
@@ -118,7 +118,7 @@ final class ScriptedGateway {
     let location = Location(loop: 0, slot: slots, generation: Location.generation(after: slots))
     sessions[slots] = Session(core: core, device: device, location: location)
     (device.gateway, device.slot) = (self, slots)
-    tell([
+    sendToHome([
       .login(
         DeviceLogin(
           app: device.key, registrationID: device.id, secretHash: device.secretHash, isForeground: true,
@@ -133,12 +133,12 @@ final class ScriptedGateway {
     let device = NewDevice(
       app: app, platform: .android, fingerprint: fingerprint, tokens: [], appVersion: "1", location: location,
       askedAt: time.monotonic())
-    tell([.register(device)])
+    sendToHome([.register(device)])
     return location
   }
 
   /// Its connection ends before it has an answer.
-  func withdraw(_ location: Location) { tell([.withdraw(location)]) }
+  func withdraw(_ location: Location) { sendToHome([.withdraw(location)]) }
 
   /// A connection ends.
   func disconnect(_ slot: UInt32, _ end: ConnectionEnd = .closedByPeer) {
@@ -146,7 +146,7 @@ final class ScriptedGateway {
     guard let session = sessions.removeValue(forKey: slot) else { return }
     if session.device.gateway === self, session.device.slot == slot { session.device.gateway = nil }
     guard let login = session.login else { return }
-    tell([
+    sendToHome([
       .close(BoundSession(app: login.app, number: login.number, location: session.location), end)
     ])
   }
@@ -172,7 +172,7 @@ final class ScriptedGateway {
       batch.add(by: login.number, at: session.location, newestWhileAway: session.core.newestWhileAway)
       for id in session.unacknowledged.prefix(limit) { batch.add(Arrival(id, acknowledgedAt: time.now())) }
       sessions[slot]?.unacknowledged.removeFirst(min(limit, session.unacknowledged.count))
-      tell([.acknowledgements(login.app, batch)])
+      sendToHome([.acknowledgements(login.app, batch)])
     }
   }
 
@@ -184,7 +184,7 @@ final class ScriptedGateway {
     sequence += 1
     asked[sequence] = (device, alias)
     let bound = BoundSession(app: login.app, number: login.number, location: session.location)
-    tell([.operation(bound, sequence: sequence, .setAlias(alias), askedAt: time.monotonic())])
+    sendToHome([.operation(bound, sequence: sequence, .setAlias(alias), askedAt: time.monotonic())])
   }
 
   /// Every session asks again, as with the tick of a loop.
@@ -194,7 +194,7 @@ final class ScriptedGateway {
 
   // MARK: Mail
 
-  func takeMail() { for message in mail.take() { handle(message, isAtOnce: false) } }
+  func handleMail() { for message in mail.drain() { handle(message, isAtOnce: false) } }
 
   private func current(_ location: Location) -> UInt32? {
     sessions[location.slot] == nil ? nil : location.slot
@@ -203,8 +203,8 @@ final class ScriptedGateway {
   private func handle(_ message: HomeMessage, isAtOnce: Bool) {
     switch message {
     case .loginResult(let location, let result): loggedIn(result, location, isAtOnce)
-    case .loginAgain(let login): if current(login.location) != nil { tell([.login(login)]) }
-    case .acknowledgementsTaken(let taken):
+    case .loginAgain(let login): if current(login.location) != nil { sendToHome([.login(login)]) }
+    case .acknowledgementsReceived(let taken):
       for one in taken {
         guard let slot = current(one.location) else { continue }
         sessions[slot]?.core.noteUnstored(one.awaited)
@@ -256,14 +256,14 @@ final class ScriptedGateway {
       }
     case .forget(let app): violations.append("\(app) is forgotten")
     case .registerResult(_, let result): registrations.append(result)
-    case .stateTaken, .waiting, .factsWanted: break
+    case .stateApplied, .waiting, .factsWanted: break
     }
   }
 
   private func loggedIn(_ result: LoginResult, _ location: Location, _ isAtOnce: Bool) {
     guard let slot = current(location), sessions[slot]?.core.phase == .waiting else {
       if case .accepted(let login) = result {
-        tell([
+        sendToHome([
           .close(BoundSession(app: login.app, number: login.number, location: location), .closedByPeer)
         ])
       }
@@ -337,7 +337,9 @@ final class ScriptedGateway {
     else { return }
     let bound = BoundSession(app: login.app, number: login.number, location: location)
     note(slot, "asks: \(description(of: slot))")
-    tell([.pull(bound, after: sessions[slot]?.core.readThrough ?? MessageID(0), limit: limits.catchUpBatch)])
+    sendToHome([
+      .pull(bound, after: sessions[slot]?.core.readThrough ?? MessageID(0), limit: limits.catchUpBatch)
+    ])
   }
 
   private func pulled(_ pushes: PulledPushes, _ slot: UInt32) {

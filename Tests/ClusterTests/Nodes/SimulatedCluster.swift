@@ -165,7 +165,7 @@ class SimulatedCluster {
       network.advance(to: clock.monotonic())
       for node in nodes where !frozen.contains(node.incarnation) {
         _ = node.link.turn()
-        node.gateway.takeMail()
+        node.gateway.handleMail()
         _ = node.link.turn()
       }
       let second = clock.monotonic() / 1_000_000_000

@@ -46,7 +46,7 @@ final class FakeProvider: Sendable {
   }
 
   /// What UserInfo says; it has no such address before.
-  func tell(_ members: [String: JSONValue]) {
+  func setUserInfo(_ members: [String: JSONValue]) {
     state.withLock { $0.userInfo = members }
     publish(["userinfo_endpoint": .string("\(Self.issuer)/userinfo")])
   }

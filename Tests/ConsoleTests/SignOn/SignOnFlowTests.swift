@@ -250,17 +250,17 @@ import Testing
     let scene = try SignOnWorld.withRoles("team=sender")
     _ = try await scene.world.owner()
     scene.provider.say(["email": nil, "name": nil, "email_verified": nil])
-    scene.provider.tell([
+    scene.provider.setUserInfo([
       "sub": "kim-1", "email": "kim@example.com", "email_verified": true, "name": "Kim", "groups": ["team"],
     ])
     #expect(try await scene.logIn().status == 200)
-    scene.provider.tell(["sub": "kim-2", "groups": ["team"]])
+    scene.provider.setUserInfo(["sub": "kim-2", "groups": ["team"]])
     #expect(try await scene.logIn().status == 502)
     // Its failure takes no role away.
     scene.provider.answer("/userinfo", HTTPAnswer(status: 503))
     #expect(try await scene.logIn().status == 502)
     scene.provider.answer("/userinfo", nil)
-    scene.provider.tell(["sub": "kim-1"])
+    scene.provider.setUserInfo(["sub": "kim-1"])
     #expect(try await scene.logIn().status == 403)
   }
 
@@ -277,7 +277,7 @@ import Testing
     var said: [String: JSONValue] = ["sub": "kim-1"]
     said["email"] = email
     said["email_verified"] = isVerified
-    scene.provider.tell(said)
+    scene.provider.setUserInfo(said)
     let page = try await scene.logIn()
     #expect(page.status == (isLinked ? 200 : 403))
     #expect(isLinked || page.text.contains("did not send a verified email address"))

@@ -90,7 +90,7 @@ final class CallbackWorld: Sendable {
   }
 
   /// Stores a batch with one event.
-  func tell(to address: CallbackAddress? = nil, in other: App? = nil) async throws {
+  func storeEvent(to address: CallbackAddress? = nil, in other: App? = nil) async throws {
     let (id, now) = ((other ?? app).id, clock.now())
     let event = CallbackEvent([], id: Hex.encode(SystemRandom.bytes(8)), at: now)
     try await store.change { transaction throws(StorageError) in

@@ -17,7 +17,7 @@ import Testing
     let receiver = try TestReceiver { $0 <= acts.count ? acts[$0 - 1] : .status(204) }
     defer { receiver.close() }
     try await world.set(receiver.url)
-    try await world.tell()
+    try await world.storeEvent()
     try await world.tick { receiver.requests.count > acts.count }
     try await world.tick { try await world.batches(.done).count == 1 }
     #expect(Set(receiver.requests.map(\.body)).count == 1)
@@ -31,7 +31,7 @@ import Testing
     let receiver = try TestReceiver { $0 < 100 ? .status(500) : .status(200) }
     defer { receiver.close() }
     try await world.set(receiver.url)
-    try await world.tell()
+    try await world.storeEvent()
     while try await world.batches(.failed).isEmpty {
       await world.tick()
       world.clock.advance(seconds: 600)
@@ -59,9 +59,9 @@ import Testing
     let other = try await world.addApp()
     try await world.set(dead.url)
     try await world.set(well.url, of: other)
-    for _ in 0..<40 { try await world.tell() }
+    for _ in 0..<40 { try await world.storeEvent() }
     await world.tick()
-    try await world.tell(in: other)
+    try await world.storeEvent(in: other)
     try await world.tick { !well.requests.isEmpty && !dead.requests.isEmpty }
     // Its requests still hang, and they are no more than its share.
     #expect(try await world.batches(.done).isEmpty)
@@ -71,7 +71,7 @@ import Testing
   @Test(arguments: ["http://127.0.0.1:9/", "http://[::1]:9/", "http://localhost:9/"])
   func addressesThatAreNotPublicAreRefused(url: String) async throws {
     let world = try await CallbackWorld(networks: [])
-    try await world.tell(to: CallbackAddress(url))
+    try await world.storeEvent(to: CallbackAddress(url))
     try await world.tick { try await world.batches().contains { $0.attempts > 0 } }
     #expect(
       try await world.batches().allSatisfy { $0.error == "the address is not allowed" && $0.status == 0 })
@@ -113,7 +113,7 @@ import Testing
   @Test func whatWasRemovedIsGivenUp() async throws {
     let world = try await CallbackWorld()
     try await world.set("http://127.0.0.1:9/")
-    try await world.tell()
+    try await world.storeEvent()
     _ = await awaitCallback { done in
       world.service.remove(world.app.id) { done($0) }
     }
@@ -126,7 +126,7 @@ import Testing
     let receiver = try TestReceiver()
     defer { receiver.close() }
     try await world.set(receiver.url)
-    try await world.tell()
+    try await world.storeEvent()
     try await world.tick { try await world.batches(.done).count == 1 }
     world.clock.advance(seconds: 3 * 86_400)
     for _ in 0..<61 { world.service.tick() }

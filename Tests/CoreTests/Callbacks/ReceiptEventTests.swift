@@ -52,7 +52,7 @@ import Testing
   }
 
   /// What was told, `PHONE REASON` or `PHONE delivered`, once nothing is left to tell.
-  private func told() async throws -> [String] {
+  private func reported() async throws -> [String] {
     await world.tick()
     try await world.tick {
       let left = try await world.store.look { transaction throws(StorageError) in
@@ -74,10 +74,10 @@ import Testing
     defer { receiver.close() }
     await answer([ChannelEnd.delivered: [0]], news: [ChannelEnd.delivered], isFinal: false)
     say(.notificationsOff, 0)
-    #expect(try await told() == ["a NotificationsOff", "a delivered"])
+    #expect(try await reported() == ["a NotificationsOff", "a delivered"])
     await answer(
       [ChannelEnd.delivered: [0, 2], "BadToken": [1]], news: ["BadToken"], isFinal: true)
-    #expect(try await told() == ["a NotificationsOff", "a delivered", "b BadToken"])
+    #expect(try await reported() == ["a NotificationsOff", "a delivered", "b BadToken"])
     #expect(Set(receiver.eventIDs).count == receiver.eventIDs.count)
   }
 
@@ -86,16 +86,16 @@ import Testing
     await answer(
       [ChannelEnd.delivered: [0, 2], ChannelEnd.noAnswer: [1]],
       news: [ChannelEnd.delivered, ChannelEnd.noAnswer], isFinal: true)
-    #expect(try await told() == ["a delivered", "b NoAnswer", "c delivered"])
+    #expect(try await reported() == ["a delivered", "b NoAnswer", "c delivered"])
     say(.deviceInactive, 1)
     say(.appRemoved, 2)
     let all = ["a delivered", "b DeviceInactive", "b NoAnswer", "c AppRemoved", "c delivered"]
-    #expect(try await told() == all)
+    #expect(try await reported() == all)
     #expect(Set(receiver.eventIDs).count == receiver.eventIDs.count)
     // An end that is noted once more tells nothing again.
     await answer(
       [ChannelEnd.delivered: [0, 2], ChannelEnd.noAnswer: [1]], news: [ChannelEnd.noAnswer], isFinal: true)
-    #expect(try await told() == all)
+    #expect(try await reported() == all)
   }
 }
 

@@ -17,7 +17,7 @@ import Testing
   private func end(
     _ state: CallbackState, in world: CallbackWorld, of app: App
   ) async throws {
-    try await world.tell(in: app)
+    try await world.storeEvent(in: app)
     let row = try #require(try await world.batches(.pending, of: app).first)
     let attempt = CallbackAttemptRow(
       at: world.clock.now(), milliseconds: 1, status: state == .done ? 200 : 500,
@@ -32,7 +32,7 @@ import Testing
     let others = [try await world.addApp(), try await world.addApp()]
     // Nothing is sent to this address: it is not allowed.
     try await world.set("http://127.0.0.1:9/")
-    for _ in 0..<300 { try await world.tell() }
+    for _ in 0..<300 { try await world.storeEvent() }
     for (app, state) in zip(others, [CallbackState.done, .failed]) {
       try await end(state, in: world, of: app)
     }
@@ -83,7 +83,7 @@ import Testing
   @Test func `A callback that is sent again and again is not kept for ever`() async throws {
     let world = try await CallbackWorld(networks: [])
     try await world.set("http://127.0.0.1:9/")
-    try await world.tell()
+    try await world.storeEvent()
     let row = try #require(try await world.batches().first)
     func resend() async throws -> Bool {
       try await awaitCallback { done in world.service.resend(row.id, of: world.app.id) { done($0) } }.get()

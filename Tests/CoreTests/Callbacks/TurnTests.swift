@@ -47,7 +47,7 @@ import Testing
   }
 
   /// Stores batches of an app, each for another receiver.
-  private func tell(_ count: Int, of app: App, in world: CallbackWorld, each: Int = 1) async throws {
+  private func storeEvents(_ count: Int, of app: App, in world: CallbackWorld, each: Int = 1) async throws {
     let (id, now) = (app.id, world.clock.now())
     try await world.store.change { transaction throws(StorageError) in
       for number in 0..<count {
@@ -63,25 +63,25 @@ import Testing
   @Test func `An app with many receivers delays no other app`() async throws {
     let world = try await CallbackWorld()
     let other = try await world.addApp()
-    try await tell(600, of: world.app, in: world)
-    try await world.tell(in: other)
+    try await storeEvents(600, of: world.app, in: world)
+    try await world.storeEvent(in: other)
     var requests = Requests()
     let first = try await requests.look(in: world).map(\.sender.app)
     #expect(first == Array(repeating: world.app.id, count: 8) + [other.id])
     // None of them answers, and the next one of the other app starts at once, too.
-    try await world.tell(in: other)
+    try await world.storeEvent(in: other)
     let second = try await requests.look(in: world).map(\.sender.app)
     #expect(second == [other.id])
   }
 
   @Test func `Apps with slow receivers leave room for an app of the same account`() async throws {
     let world = try await CallbackWorld()
-    for _ in 0..<8 { try await tell(20, of: world.addApp(), in: world) }
+    for _ in 0..<8 { try await storeEvents(20, of: world.addApp(), in: world) }
     var requests = Requests()
     #expect(try await requests.look(in: world).count < 48)
     #expect(try await requests.look(in: world).isEmpty)
     let other = try await world.addApp()
-    try await tell(1, of: other, in: world, each: 4)
+    try await storeEvents(1, of: other, in: world, each: 4)
     let found = try await requests.look(in: world).map(\.sender.app)
     #expect(!found.isEmpty && found.allSatisfy { $0 == other.id })
   }
@@ -128,8 +128,8 @@ import Testing
     let world = try await CallbackWorld()
     let other = try await world.addApp()
     // More for each than a query could send.
-    try await tell(30, of: world.app, in: world, each: 8)
-    try await tell(1, of: other, in: world, each: 20)
+    try await storeEvents(30, of: world.app, in: world, each: 8)
+    try await storeEvents(1, of: other, in: world, each: 20)
     var requests = Requests()
     var told: [String: Int] = [:]
     for _ in 0..<15 {
@@ -174,7 +174,7 @@ import Testing
 
   @Test func `What was sent leaves nothing in memory`() async throws {
     let world = try await CallbackWorld()
-    try await tell(300, of: world.app, in: world)
+    try await storeEvents(300, of: world.app, in: world)
     var requests = Requests()
     while try await !requests.look(in: world).isEmpty {
       #expect(requests.turns.origins.count <= 1)

@@ -79,7 +79,7 @@ import Testing
     let outsider = try TestKey().token(at: RuleWorld.start)
     #expect(world.reason(["authorization": "bearer " + outsider]) == "InvalidProviderToken")
     // A key that is known is checked even where unknown ones are not.
-    world.rules.providerTokens.takesUnknownKeys = true
+    world.rules.providerTokens.acceptsUnknownKeys = true
     #expect(world.reason(["authorization": "bearer " + outsider]) == "InvalidProviderToken")
     let unknown = try TestKey("KEY0000009", team: "TEAM000009").token(at: RuleWorld.start)
     #expect(world.reason(["authorization": "bearer " + unknown]) == "")

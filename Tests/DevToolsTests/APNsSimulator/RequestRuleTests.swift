@@ -228,7 +228,7 @@ import Testing
 
   @Test func longTokensMayBeAllowed() throws {
     var world = try RuleWorld()
-    world.rules.takesAnyTokenLength = true
+    world.rules.acceptsAnyTokenLength = true
     for (count, reason) in [(80, ""), (100, ""), (31, "BadDeviceToken"), (101, "BadDeviceToken")] {
       #expect(world.reason([":path": "/3/device/" + String(repeating: "ab", count: count)]) == reason)
     }

@@ -17,7 +17,7 @@ import Testing
     var script = FailureScript()
     _ = script.add(FailureRule(after: after, every: every, times: times))
     var acting: [Int] = []
-    for number in 1...12 where script.take(token: token, connection: 1) != nil { acting.append(number) }
+    for number in 1...12 where script.match(token: token, connection: 1) != nil { acting.append(number) }
     #expect(acting == expected)
     #expect(script.rules.map(\.used) == [expected.count])
   }
@@ -32,7 +32,7 @@ import Testing
       var script = FailureScript()
       _ = script.add(FailureRule(scope: scope))
       let found = [(token, 1), (other, 1), (token, 2)].map { token, connection in
-        script.take(token: token, connection: UInt64(connection)) != nil
+        script.match(token: token, connection: UInt64(connection)) != nil
       }
       #expect(found == expected, "\(scope)")
     }
@@ -42,20 +42,20 @@ import Testing
     var script = FailureScript()
     _ = script.add(FailureRule(scope: .eachConnection, after: 1, times: 1))
     let connections: [UInt64] = [1, 2, 1, 2, 1, 2]
-    let found = connections.map { script.take(token: token, connection: $0) != nil }
+    let found = connections.map { script.match(token: token, connection: $0) != nil }
     #expect(found == [false, false, true, true, false, false])
     script.forget(connection: 1)
-    #expect(script.take(token: token, connection: 1) == nil)
-    #expect(script.take(token: token, connection: 1) != nil)
+    #expect(script.match(token: token, connection: 1) == nil)
+    #expect(script.match(token: token, connection: 1) != nil)
   }
 
   @Test func theFirstRuleThatActsWins() {
     var script = FailureScript()
     _ = script.add(FailureRule(times: 1, action: .silence(accepted: false)))
     _ = script.add(FailureRule(action: .cut(accepted: true)))
-    let actions = (1...2).map { _ in script.take(token: token, connection: 1)?.action }
+    let actions = (1...2).map { _ in script.match(token: token, connection: 1)?.action }
     #expect(actions == [.silence(accepted: false), .cut(accepted: true)])
     script.removeAll()
-    #expect(script.take(token: token, connection: 1) == nil)
+    #expect(script.match(token: token, connection: 1) == nil)
   }
 }

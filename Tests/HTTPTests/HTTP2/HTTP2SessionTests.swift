@@ -28,7 +28,7 @@ final class SessionPair {
     from source: HTTP2Session, to sink: HTTP2Session, _ piece: Int, _ seen: inout [HTTP2Event]
   ) throws -> Int {
     var bytes: [UInt8] = []
-    try source.takeOutgoing(into: &bytes)
+    try source.drainOutgoing(into: &bytes)
     var start = 0
     while start < bytes.count {
       let end = start + min(piece, bytes.count - start)
@@ -36,7 +36,7 @@ final class SessionPair {
       start = end
     }
     var events: [HTTP2Event] = []
-    sink.takeEvents(into: &events)
+    sink.drainEvents(into: &events)
     seen += events
     return bytes.count
   }

@@ -113,7 +113,7 @@ final class TestClient {
       try wait()
       let outcome = transport.receive(buffer: &buffer)
       var more: [HTTP2Event] = []
-      session.takeEvents(into: &more)
+      session.drainEvents(into: &more)
       events += more
       if case .ended(let reason) = outcome, !events.contains(where: test) { throw Failed(reason: reason) }
     }

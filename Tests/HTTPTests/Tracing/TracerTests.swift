@@ -85,13 +85,13 @@ import Testing
   @Test func `A callback belongs to the first push and names the others`() async throws {
     let collector = try TestCollector()
     let tracer = try collector.tracer()
-    #expect(tracer.begin(telling: [MessageID(1)]) == nil)
+    #expect(tracer.begin(notifying: [MessageID(1)]) == nil)
     let spans = try follow(3, tracer)
     tracer.follow(MessageID(9), of: AppID(1), try #require(tracer.begin(call(sampled: false))))
-    #expect(tracer.begin(telling: [MessageID(77)]) == nil, "not remembered")
+    #expect(tracer.begin(notifying: [MessageID(77)]) == nil, "not remembered")
     // The first one of which spans are recorded: callers often record only a few.
     let ids = [77, 9, 2, 2, 3, 1].map { MessageID($0) }
-    let request = try #require(tracer.begin(telling: ids))
+    let request = try #require(tracer.begin(notifying: ids))
     request.end("send", [], HTTPAnswer(status: 503))
     try await tracer.flush { !collector.spans.isEmpty }
     let sent = try #require(collector.spans.first)
@@ -99,7 +99,7 @@ import Testing
     #expect(sent.links == [id(spans[2]), id(spans[0])])
     #expect(sent.kind == 3 && sent.isError && sent.attributes == ["http.response.status_code": "503"])
     // What is not recorded is passed on as it came.
-    let passed = try #require(tracer.begin(telling: [MessageID(9)]))
+    let passed = try #require(tracer.begin(notifying: [MessageID(9)]))
     #expect(passed.context.fields.first == "traceparent: 00-\(Self.trace)-00f067aa0ba902b7-00")
     #expect(tracer.begin(sending: MessageID(9)) == nil)
   }
@@ -111,13 +111,13 @@ import Testing
     for _ in 0..<80 { #expect(tracer.begin(sending: MessageID(1)) != nil) }
     #expect(tracer.begin(sending: MessageID(1)) == nil)
     for _ in 0..<20 {
-      let span = try #require(tracer.begin(telling: [MessageID(1), MessageID(2)]))
+      let span = try #require(tracer.begin(notifying: [MessageID(1), MessageID(2)]))
       #expect(span.isRecorded && span.traceID == spans[0].traceID)
     }
     // One that has some left is the parent, and after that contexts are passed on.
-    let next = try #require(tracer.begin(telling: [MessageID(1), MessageID(2)]))
+    let next = try #require(tracer.begin(notifying: [MessageID(1), MessageID(2)]))
     #expect(next.isRecorded && next.traceID == spans[1].traceID)
-    let last = try #require(tracer.begin(telling: [MessageID(1)]))
+    let last = try #require(tracer.begin(notifying: [MessageID(1)]))
     #expect(!last.isRecorded && last.context == spans[0].context)
     #expect(metrics.render().contains("\nborealis_spans_dropped_total 0\n"), "a limit is no fault")
   }
@@ -130,8 +130,8 @@ import Testing
     // Those that are not recorded take no place of others.
     let passed = try #require(tracer.begin(call(sampled: false)))
     for id in 20_000..<40_000 as Range<UInt64> { tracer.follow(MessageID(id), of: AppID(2), passed) }
-    #expect(tracer.records(MessageID(2)) && tracer.begin(telling: [MessageID(39_999)]) != nil)
-    #expect(tracer.begin(telling: [MessageID(20_000)]) == nil)
+    #expect(tracer.records(MessageID(2)) && tracer.begin(notifying: [MessageID(39_999)]) != nil)
+    #expect(tracer.begin(notifying: [MessageID(20_000)]) == nil)
   }
 
   @Test func `A busy app makes room itself`() throws {

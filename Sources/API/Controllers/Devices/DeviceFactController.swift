@@ -7,7 +7,7 @@ struct DeviceFactController: GatewayController {
   let gateway: Gateway
 
   static let routes: [Gateway.Route] = [
-    route(.open, "POST", "/v1/facts", isForPages: true) { $0.takeFacts($1) },
+    route(.open, "POST", "/v1/facts", isForPages: true) { $0.setFacts($1) },
     route(.deviceSettings, "GET", "/v1/facts/wanted") { $0.showWanted($1) },
     route(.deviceSettings, "PUT", "/v1/facts/wanted") { $0.changeWanted($1) },
   ]
@@ -16,7 +16,7 @@ struct DeviceFactController: GatewayController {
   static let callsPerMinute = 30
 
   /// `POST /v1/facts`: all of them or nothing. The answer says which facts the app asks for.
-  private func takeFacts(_ call: GatewayCall) {
+  private func setFacts(_ call: GatewayCall) {
     guard let json = call.body() else { return }
     let faults = call.api.faults
     guard let login = DeviceCredential(json) else {

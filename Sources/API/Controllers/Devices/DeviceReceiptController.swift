@@ -9,7 +9,7 @@ struct DeviceReceiptController: GatewayController {
   let gateway: Gateway
 
   static let routes: [Gateway.Route] = [
-    route(.open, "POST", "/v1/receipts", isForPages: true) { $0.takeReceipts($1) }
+    route(.open, "POST", "/v1/receipts", isForPages: true) { $0.recordReceipts($1) }
   ]
 
   /// A device's receipts of pushes.
@@ -39,7 +39,7 @@ struct DeviceReceiptController: GatewayController {
     }
   }
 
-  private func takeReceipts(_ call: GatewayCall) {
+  private func recordReceipts(_ call: GatewayCall) {
     guard let json = call.body() else { return }
     guard let said = DeviceReceipts(json) else {
       call.fail(

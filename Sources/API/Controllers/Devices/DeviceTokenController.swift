@@ -8,14 +8,14 @@ struct DeviceTokenController: GatewayController {
   let gateway: Gateway
 
   static let routes: [Gateway.Route] = [
-    route(.open, "POST", "/v1/tokens", isForPages: true) { $0.takeTokens($1) }
+    route(.open, "POST", "/v1/tokens", isForPages: true) { $0.setTokens($1) }
   ]
 
   /// Most tokens in a request.
   private static let limit = 16
 
   /// `POST /v1/tokens`: all of them or nothing.
-  private func takeTokens(_ call: GatewayCall) {
+  private func setTokens(_ call: GatewayCall) {
     guard let json = call.body() else { return }
     let faults = call.api.faults
     guard let login = DeviceCredential(json) else {
@@ -69,7 +69,7 @@ struct DeviceTokenController: GatewayController {
     }
     do throws(Fault) {
       guard let token = try text("token") else { throw Fault("token is missing") }
-      let told = ToldToken(
+      let told = ReportedToken(
         channel: try text("channel") ?? "", kind: try text("kind") ?? "", name: try text("name") ?? "",
         service: try text("service") ?? "", token: token)
       return router.channels.token(told, of: platform).mapError { Fault($0.message) }

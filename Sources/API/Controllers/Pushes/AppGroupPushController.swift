@@ -46,7 +46,7 @@ struct AppGroupPushController: GatewayController {
   /// A push to a group counts as a call of each app: apps over their limit for the minute do not get it.
   private func appsWithoutCalls(in group: AppGroup) -> [AppKey: APIError] {
     var barred: [AppKey: APIError] = [:]
-    for app in group.apps where !gateway.takePushCall(of: app) {
+    for app in group.apps where !gateway.consumePushCall(of: app) {
       gateway.limited.add()
       barred[app.key] = .rateExceeded
     }

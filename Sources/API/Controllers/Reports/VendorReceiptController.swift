@@ -13,7 +13,7 @@ struct VendorReceiptController: GatewayController {
     Gateway.Route(
       .open, "POST", "/v1/vendor-receipts/{channel}/{code}", body: .ordinary,
       admits: { Self(gateway: $0).status(of: $1) }
-    ) { Self(gateway: $0).take($1) }
+    ) { Self(gateway: $0).handle($1) }
   ]
 
   private func channel(_ call: GatewayCall) -> (any ChannelReceipts)? {
@@ -75,21 +75,21 @@ struct VendorReceiptController: GatewayController {
     }
   }
 
-  private func take(_ call: GatewayCall) {
+  private func handle(_ call: GatewayCall) {
     guard let channel = channel(call), let owner = owner(of: call) else { return refuse(call) }
     let code = address(call).code
     let headers = call.request.headers
     let request = ReceiptRequest(body: call.request.body) { headers[$0] }
-    let isTaken = gateway.background.run(for: owner.rawValue) {
-      channel.take(request, at: code) { reply in
+    let isAccepted = gateway.background.run(for: owner.rawValue) {
+      channel.handle(request, at: code) { reply in
         switch reply {
-        case .taken(let body): call.answer(200, body)
+        case .accepted(let body): call.answer(200, body)
         case .refused(let refusal): call.fail(Self.error(refusal))
         case .later: call.fail(.timeout)
         }
       }
     }
-    if !isTaken { call.fail(.timeout) }
+    if !isAccepted { call.fail(.timeout) }
   }
 
   private static func error(_ refusal: ReceiptRefusal) -> APIError {

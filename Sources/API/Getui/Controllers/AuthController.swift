@@ -43,7 +43,7 @@ struct AuthController: GetuiController {
       case .success(.refused): call.fail(.signInvalid("sign is invalid"))
       case .success(.token(let token, let end)):
         // Only callers who know the secret count, so that nobody else can use up the calls.
-        let budget = api.authCalls.take(
+        let budget = api.authCalls.consume(
           app.id.rawValue, quota: Self.callsPerMinute, at: api.time.monotonic())
         guard budget.isGranted else { return call.fail(.authLimited) }
         call.answer { writer in

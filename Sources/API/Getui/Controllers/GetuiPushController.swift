@@ -36,10 +36,10 @@ struct GetuiPushController: GetuiController {
         return try schedule(body, try GetuiAPI.object(push, to: target), at: moment, app, done)
       }
       guard body.isCostly else { return try send(body, to: target, in: app, done) }
-      let isTaken = api.background.run(for: app.id.rawValue) {
+      let isAccepted = api.background.run(for: app.id.rawValue) {
         attemptPush(call) { () throws(GetuiError) in try send(body, to: target, in: app, done) }
       }
-      if !isTaken { throw .busy }
+      if !isAccepted { throw .busy }
     }
   }
 

@@ -112,13 +112,13 @@ struct SingleController: GetuiController {
   /// others.
   private func pushBatch(_ call: GetuiCall, _ app: App, by name: TargetName) {
     let hasPlace = api.gateway.batches.run(for: app.id) { [self] done in
-      let isTaken = api.background.run(for: app.id.rawValue) {
+      let isAccepted = api.background.run(for: app.id.rawValue) {
         do throws(GetuiError) { try accept(call, app, by: name, done) } catch {
           done()
           call.fail(error)
         }
       }
-      guard !isTaken else { return }
+      guard !isAccepted else { return }
       done()
       call.fail(.busy)
     }

@@ -36,7 +36,7 @@ struct TagController: GetuiController {
         throw .overLimit("custom_tag", "it has \(characters) characters, at most \(most) are allowed")
       }
       let (day, rates) = (today, api.tagRates)
-      guard rates.takeSet(device, of: app.id, day: day) else { throw .tagsUsedUp }
+      guard rates.consumeSet(device, of: app.id, day: day) else { throw .tagsUsedUp }
       let change = DeviceChange(tags: .set(tags), tagLimit: RegistrationLimits.getuiTags)
       router.registrations.change(change, of: device, in: app) { result in
         if case .failure = result { rates.giveBackSet(device, of: app.id, day: day) }
@@ -54,7 +54,7 @@ struct TagController: GetuiController {
     call.attempt { () throws(GetuiError) in
       let cid = call.captures["cid"] ?? ""
       let device = try app.device(cid)
-      try takeCall(.query, app)
+      try consumeCall(.query, app)
       router.registrations.details(of: device, in: app) { result in
         switch result {
         case .failure(let failure): call.fail(GetuiError(failure))
@@ -80,8 +80,10 @@ struct TagController: GetuiController {
     changeTag(call, app, .remove) { .edit(add: [], remove: [$0]) }
   }
 
-  private func takeCall(_ kind: TagRates.Call, _ app: App) throws(GetuiError) {
-    if let error = api.tagRates.take(kind, of: app.id, day: today, at: api.time.monotonic()) { throw error }
+  private func consumeCall(_ kind: TagRates.Call, _ app: App) throws(GetuiError) {
+    if let error = api.tagRates.consume(kind, of: app.id, day: today, at: api.time.monotonic()) {
+      throw error
+    }
   }
 
   /// Adds a tag to many CIDs or removes it; the answer says for each whether that is now so.
@@ -97,7 +99,7 @@ struct TagController: GetuiController {
       guard let cids = try body.texts("cid", most: Self.mostDevices), !cids.isEmpty else {
         throw .missing("cid")
       }
-      try takeCall(kind, app)
+      try consumeCall(kind, app)
       let change = DeviceChange(tags: edit(tag), tagLimit: RegistrationLimits.getuiTags)
       let devices = cids.map { app.registration($0) }
       apply(change, to: devices.compactMap { $0 }, app) { result in

@@ -133,8 +133,8 @@ struct UserController: GetuiController {
     call.attempt { () throws(GetuiError) in
       let conditions = try TagConditions(try call.body())
       guard conditions.isCostly else { return Self.count(conditions.target, call, app) }
-      let isTaken = api.background.run(for: app.id.rawValue) { Self.count(conditions.target, call, app) }
-      if !isTaken { throw .busy }
+      let isAccepted = api.background.run(for: app.id.rawValue) { Self.count(conditions.target, call, app) }
+      if !isAccepted { throw .busy }
     }
   }
 
@@ -209,7 +209,7 @@ struct UserController: GetuiController {
     let name = fields.name("device_token")
     guard let text = try fields.text("device_token") else { throw .missing(name) }
     guard channel == "apns" else {
-      switch router.channels.token(ToldToken(channel: channel, token: text), of: platform) {
+      switch router.channels.token(ReportedToken(channel: channel, token: text), of: platform) {
       case .success(let token): return (device, token)
       case .failure(let fault): throw .invalid(name, fault.message)
       }

@@ -73,7 +73,7 @@ package final class APNsChannel: QueuedChannel {
   /// known.
   package func start(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
     parts.credentials.refresh { [self] result in
-      takeOverChanges()
+      applyChanges()
       state.withLock { $0.isStarted = true }
       done(result)
     }
@@ -82,7 +82,7 @@ package final class APNsChannel: QueuedChannel {
   /// Call once a second.
   package func tick() {
     parts.credentials.tick()
-    takeOverChanges()
+    applyChanges()
     for dispatcher in state.withLock({ Array($0.dispatchers.values) }) { dispatcher.tick() }
     for queue in parts.queues.all { queue.tick() }
     parts.checks.tick()
@@ -110,13 +110,13 @@ package final class APNsChannel: QueuedChannel {
 
   // MARK: Credentials
 
-  func takeOverChanges() {
+  func applyChanges() {
     // Until then it is unknown whether an app has none.
     guard parts.credentials.isKnown else { return }
-    changed.takeInTurn { changed in
+    changed.drainInTurn { changed in
       var apps = changed
       for app in parts.router.apps.all where parts.queues.find(app.id) == nil { apps.insert(app.id) }
-      for app in parts.router.apps.loaded(apps, brought: takeOverChanges) { update(app) }
+      for app in parts.router.apps.loaded(apps, brought: applyChanges) { update(app) }
     }
   }
 
@@ -258,7 +258,7 @@ package final class APNsChannel: QueuedChannel {
   /// Reads changes of credentials from the database; `done` is called when they are in use.
   package func learnChanges(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
     parts.credentials.refresh { [self] result in
-      takeOverChanges()
+      applyChanges()
       done(result)
     }
   }

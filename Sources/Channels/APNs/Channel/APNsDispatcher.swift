@@ -99,8 +99,8 @@ final class APNsDispatcher: APNsSource {
   /// An app with this many requests in flight gets none of the scarce streams, if other apps may need them.
   private static let modestFlights = 32
 
-  func take(upTo count: Int, areScarce: Bool) -> [APNsRequest] {
-    if let question = takeQuestion() { return [question] }
+  func popRequests(upTo count: Int, areScarce: Bool) -> [APNsRequest] {
+    if let question = popQuestion() { return [question] }
     let (members, turn, token, allowed) = state.withLock { state in
       let isProbe = state.isProbing
       let allowed = !isProbe ? count : state.probes == 0 ? min(1, count) : 0
@@ -120,7 +120,7 @@ final class APNsDispatcher: APNsSource {
           continue
         }
         let wanted = min(share, allowed - requests.count)
-        let more = members[index].take(environment, upTo: wanted, token: token)
+        let more = members[index].popRequests(environment, upTo: wanted, token: token)
         if more.count < wanted { exhausted.insert(index) }
         requests += more
       }
@@ -180,7 +180,7 @@ final class APNsDispatcher: APNsSource {
     pool?.wake()
   }
 
-  private func takeQuestion() -> APNsRequest? {
+  private func popQuestion() -> APNsRequest? {
     let (count, topic) = state.withLock { state -> (UInt64, String?) in
       guard !state.questions.isEmpty else { return (0, nil) }
       let question = state.questions.removeFirst()
@@ -199,7 +199,7 @@ final class APNsDispatcher: APNsSource {
   /// The app in the numbers of requests that belong to no app.
   private static let nobody = AppID(0)
 
-  /// Takes the results of verifications out.
+  /// Removes the results of verifications.
   private func answerQuestions(_ results: [APNsResultEntry]) -> [APNsResultEntry] {
     var others: [APNsResultEntry] = []
     for entry in results {

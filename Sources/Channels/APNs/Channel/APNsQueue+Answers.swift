@@ -20,8 +20,8 @@ extension APNsQueue {
   func answered(_ results: [APNsResultEntry]) {
     var effects: [Effect] = []
     let tags = results.map { entry in
-      let isTaken = if case .answered(let answer, _) = entry.result { answer.isAccepted } else { false }
-      return (tag: entry.tag, isTaken: isTaken)
+      let isAccepted = if case .answered(let answer, _) = entry.result { answer.isAccepted } else { false }
+      return (tag: entry.tag, isAccepted: isAccepted)
     }
     var spans = APNsSpans(parts.router.tracer, of: app.key)
     queue.complete(tags) { index, completed in
@@ -171,7 +171,7 @@ extension APNsQueue {
   private func retire(_ refused: AnsweredToken) {
     parts.metrics.tokensRetired.add()
     parts.router.registrations.retire(
-      refused.token, of: refused.number, in: app, refused.end, unlessToldAfter: refused.reportedBy)
+      refused.token, of: refused.number, in: app, refused.end, unlessReportedAfter: refused.reportedBy)
   }
 
   private func renew(_ token: ProviderToken, _ environment: APNsEnvironment) {

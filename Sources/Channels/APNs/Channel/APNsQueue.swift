@@ -15,7 +15,7 @@ final class APNsQueue: Sendable {
       (self.dispatcher, self.credential) = (dispatcher, credential)
     }
 
-    func takes(_ slot: TokenSlot) -> Bool { slot.apnsKind.map { credential.takes($0) } ?? false }
+    func accepts(_ slot: TokenSlot) -> Bool { slot.apnsKind.map { credential.accepts($0) } ?? false }
     func wake() { dispatcher.wake() }
     func recall(_ tags: [UInt64]) { dispatcher.recall(tags) }
   }
@@ -56,9 +56,9 @@ final class APNsQueue: Sendable {
 
   // MARK: Requests
 
-  /// At most this many requests for one environment, to be sent now.
-  func take(_ environment: APNsEnvironment, upTo count: Int, token: Authorization?) -> [APNsRequest] {
-    queue.take(environment.service, upTo: count, authorization: token).compactMap { outgoing in
+  /// Removes at most this many requests for one environment, to be sent now.
+  func popRequests(_ environment: APNsEnvironment, upTo count: Int, token: Authorization?) -> [APNsRequest] {
+    queue.popOutgoing(environment.service, upTo: count, authorization: token).compactMap { outgoing in
       guard let content = outgoing.content as? APNsContent, let target = outgoing.target as? Target else {
         return nil
       }

@@ -74,10 +74,10 @@ package final class APNsPool: Sendable {
       fields = RequestFields(host: configuration.host)
     }
 
-    var mayTake: Bool { !usesToken || shared.authorization.withLock { !$0.isEmpty } }
+    var maySubmit: Bool { !usesToken || shared.authorization.withLock { !$0.isEmpty } }
 
     func submit(upTo count: Int, areScarce: Bool, to connection: HTTP2ClientConnection) -> Int {
-      let requests = source.take(upTo: count, areScarce: areScarce)
+      let requests = source.popRequests(upTo: count, areScarce: areScarce)
       guard !requests.isEmpty else { return 0 }
       let authorization = shared.authorization.withLock { $0 }
       for request in requests {

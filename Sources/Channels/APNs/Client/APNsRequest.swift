@@ -96,12 +96,12 @@ package struct APNsResultEntry: Sendable {
 /// Supplies a pool with requests and takes their results. The calls come on the thread of the pool's loop and
 /// must not block; those of one pool never overlap.
 package protocol APNsSource: AnyObject, Sendable {
-  /// Returns at most this many requests, in sending order. Fewer mean that there are no more now: the pool
-  /// does not ask again before the next `wake()`. `areScarce` says that these are the last free streams: a
-  /// source with several users should reserve them for those with few requests in flight.
-  func take(upTo count: Int, areScarce: Bool) -> [APNsRequest]
+  /// Removes and returns at most this many requests, in sending order. Fewer mean that there are no more now:
+  /// the pool does not ask again before the next `wake()`. `areScarce` says that these are the last free
+  /// streams: a source with several users should reserve them for those with few requests in flight.
+  func popRequests(upTo count: Int, areScarce: Bool) -> [APNsRequest]
 
-  /// Takes the results of one turn of the loop, in no particular order.
+  /// Handles the results of one turn of the loop, in no particular order.
   func answered(_ results: [APNsResultEntry])
 
   /// Reports an event for operators; does nothing by default.

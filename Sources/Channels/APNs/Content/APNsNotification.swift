@@ -17,7 +17,7 @@ package struct APNsNotification: Equatable, Sendable {
     package static let maximumBytes = 64
 
     /// The sender's own; nil for one that no other push has as long as this one is to be sent: what it
-    /// overrides is taken back.
+    /// overrides is recalled.
     package var given: [UInt8]? { if case .given(let bytes) = self { bytes } else { nil } }
   }
 

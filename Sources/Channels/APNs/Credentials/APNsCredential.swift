@@ -41,7 +41,7 @@ package struct APNsCredential: Sendable {
 extension APNsCredential {
   /// Whether APNs accepts pushes to a kind of token with it: VoIP only if a certificate has its topic, Live
   /// Activities only with a key.
-  package func takes(_ kind: APNsTokenKind) -> Bool {
+  package func accepts(_ kind: APNsTokenKind) -> Bool {
     guard case .certificate(let pair) = authentication else { return true }
     switch kind {
     case .device: return true

@@ -12,11 +12,11 @@ extension WriteTransaction {
       .credentialPaused, id: "credential-\(id.rawValue)-\(now.milliseconds)", at: now)
     event.channel = .apns
     event.reason = reason
-    try tell(event, of: app, at: now)
+    try recordEvent(event, of: app, at: now)
   }
 
   /// Stores a callback event that concerns no push, if the app wants it.
-  func tell(_ event: CallbackEvent, of app: AppID, at now: Timestamp) throws(StorageError) {
+  func recordEvent(_ event: CallbackEvent, of app: AppID, at now: Timestamp) throws(StorageError) {
     guard let setting = try callbacks.setting(app: app), setting.url != nil,
       setting.types.contains(event.type)
     else { return }

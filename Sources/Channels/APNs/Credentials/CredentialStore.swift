@@ -61,7 +61,7 @@ package final class CredentialStore: Sendable {
       store.read { transaction throws(StorageError) in
         try transaction.credentials.sealed(of: .apns, except: opened, in: own)
       } completion: { [self] result in
-        if case .success(let (rows, sealed)) = result { take(rows, sealed, read: number) }
+        if case .success(let (rows, sealed)) = result { apply(rows, sealed, read: number) }
         savePauses()
         ended(result.map { _ in () })
       }
@@ -118,7 +118,7 @@ package final class CredentialStore: Sendable {
 
   // MARK: Reading
 
-  private func take(_ rows: [APNsCredentialRow], _ sealed: [APNsCredentialID: [UInt8]], read number: Int) {
+  private func apply(_ rows: [APNsCredentialRow], _ sealed: [APNsCredentialID: [UInt8]], read number: Int) {
     // Opening secrets and reading files is slow, so it happens outside of the lock.
     let keys = sealed.isEmpty ? nil : keys.open()
     var opened: [APNsCredentialID: OpenedSecret] = [:]
@@ -127,7 +127,7 @@ package final class CredentialStore: Sendable {
       opened[row.id] = open(row, bytes, keys)
     }
     let now = time.now()
-    let changes = table.withLock { $0.take(rows, opened: opened, read: number, at: now) }
+    let changes = table.withLock { $0.apply(rows, opened: opened, read: number, at: now) }
     for change in changes {
       if case .unreadable(let reason)? = change.status {
         log.error(
@@ -162,7 +162,7 @@ package final class CredentialStore: Sendable {
 
   /// Stores pauses that the database does not have yet; failures are retried at the next refresh.
   private func savePauses() {
-    let pauses = table.withLock { $0.pauses.takeUnsaved() }
+    let pauses = table.withLock { $0.pauses.beginSaving() }
     guard !pauses.isEmpty else { return }
     let now = time.now()
     store.write { transaction throws(StorageError) in

@@ -54,7 +54,7 @@ struct CredentialTable: Sendable {
   }
 
   /// Applies the rows of the database with the opened secrets; returns the changes.
-  mutating func take(
+  mutating func apply(
     _ rows: [APNsCredentialRow], opened: [APNsCredentialID: OpenedSecret], read: Int, at now: Timestamp
   ) -> [APNsCredentialChange] {
     isKnown = true

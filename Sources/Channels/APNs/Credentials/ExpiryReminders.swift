@@ -116,7 +116,7 @@ package final class ExpiryReminders: Sendable {
     event.environment = told.count > 1 ? "both" : told[0].name
     event.expiresAt = credential.expiresAt
     event.reason = text.reason
-    try transaction.tell(event, of: credential.app, at: now)
+    try transaction.recordEvent(event, of: credential.app, at: now)
     guard let site else { return }
     for recipient in try transaction.members.recipients(of: credential.account, from: .admin) {
       try transaction.mail.add(text.mail(to: recipient, site: site), at: now)

@@ -35,8 +35,8 @@ package final class CredentialChecks<Credential: Hashable & Sendable>: Sendable 
     var open: Set<Credential> = []
     var waiters: [Waiter] = []
 
-    /// Those that need not wait any longer.
-    mutating func takeServed(at nanoseconds: UInt64 = 0) -> [Waiter] {
+    /// Removes and returns those that need not wait any longer.
+    mutating func removeServed(at nanoseconds: UInt64 = 0) -> [Waiter] {
       let served = waiters.filter { $0.deadline <= nanoseconds || $0.credentials.isDisjoint(with: open) }
       waiters.removeAll { $0.deadline <= nanoseconds || $0.credentials.isDisjoint(with: open) }
       return served
@@ -69,7 +69,7 @@ package final class CredentialChecks<Credential: Hashable & Sendable>: Sendable 
       if state.known.count >= Self.most { state.known = [:] }
       state.known[credential] = CredentialCheck(verdict: verdict, at: now)
       state.open.remove(credential)
-      return state.takeServed()
+      return state.removeServed()
     }
     for waiter in served { waiter.done() }
   }
@@ -84,7 +84,7 @@ package final class CredentialChecks<Credential: Hashable & Sendable>: Sendable 
     let deadline = time.monotonic() &+ Self.patience
     let served = state.withLock { state in
       state.waiters.append(Waiter(credentials: credentials, deadline: deadline, done: done))
-      return state.takeServed()
+      return state.removeServed()
     }
     for waiter in served { waiter.done() }
   }
@@ -98,7 +98,7 @@ package final class CredentialChecks<Credential: Hashable & Sendable>: Sendable 
   /// Call once a second.
   package func tick() {
     let now = time.monotonic()
-    let served = state.withLock { $0.takeServed(at: now) }
+    let served = state.withLock { $0.removeServed(at: now) }
     for waiter in served { waiter.done() }
   }
 }

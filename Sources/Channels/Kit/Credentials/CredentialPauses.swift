@@ -34,8 +34,8 @@ package struct CredentialPauses<ID: Hashable & Sendable>: Sendable {
     pauses[id] = Pause(id: id, app: app, reason: reason, at: now)
   }
 
-  /// Those to be stored now.
-  package mutating func takeUnsaved() -> [Pause] {
+  /// Marks those that are not stored yet as being stored, and returns them.
+  package mutating func beginSaving() -> [Pause] {
     let unsaved = pauses.values.filter { if case .unsaved = $0.phase { true } else { false } }
     for pause in unsaved { pauses[pause.id]?.phase = .saving }
     return unsaved

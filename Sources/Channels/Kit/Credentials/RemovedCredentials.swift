@@ -16,8 +16,8 @@ struct RemovedCredentials: Sendable {
   /// There is one again.
   mutating func remove(_ service: ServiceID) { ends[service] = nil }
 
-  /// Takes those whose time is over.
-  mutating func takeDue(at second: Int64) -> [ServiceID] {
+  /// Removes and returns those whose time is over.
+  mutating func popDue(at second: Int64) -> [ServiceID] {
     let due = ends.filter { $0.value <= second }.map(\.key)
     for service in due { ends[service] = nil }
     return due
@@ -41,7 +41,7 @@ extension QueueState {
 
   /// No other credential came: what waits for one ends.
   mutating func giveUpRemoved(at second: Int64) {
-    for service in removed.takeDue(at: second) {
+    for service in removed.popDue(at: second) {
       stopped.remove(service)
       sortOut(service)
     }

@@ -112,7 +112,7 @@ final class VendorCredentials<V: Vendor>: Sendable {
       parts.store.read { transaction throws(StorageError) in
         try transaction.credentials.sealed(of: channel, except: opened, in: own)
       } completion: { [self] result in
-        if case .success(let (rows, sealed)) = result { take(rows, sealed, read: number) }
+        if case .success(let (rows, sealed)) = result { apply(rows, sealed, read: number) }
         savePauses()
         ended(result.map { _ in () })
       }
@@ -127,7 +127,7 @@ final class VendorCredentials<V: Vendor>: Sendable {
     }
   }
 
-  private func take(_ rows: [CredentialRow], _ sealed: [CredentialID: [UInt8]], read number: Int) {
+  private func apply(_ rows: [CredentialRow], _ sealed: [CredentialID: [UInt8]], read number: Int) {
     let known = state.withLock { $0.entries }
     // Opening secrets and reading the key file is slow, so it happens outside of the lock.
     let keys = sealed.isEmpty ? nil : parts.keys.open()
@@ -210,7 +210,7 @@ final class VendorCredentials<V: Vendor>: Sendable {
 
   /// Stores pauses that the database does not have yet; failures are retried at the next refresh.
   private func savePauses() {
-    let pauses = state.withLock { $0.pauses.takeUnsaved() }
+    let pauses = state.withLock { $0.pauses.beginSaving() }
     guard !pauses.isEmpty else { return }
     parts.store.write { transaction throws(StorageError) in
       for pause in pauses {

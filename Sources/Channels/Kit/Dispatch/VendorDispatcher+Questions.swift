@@ -36,7 +36,7 @@ extension VendorDispatcher {
       // The service looks at the token of a device only if the credential may send.
       case .accepted, .dropDeadToken, .dropToken, .suspectToken, .dropForeignToken, .rejectContent:
         done(.accepted)
-      case .pauseAndTellOperator(let reason): done(.refused(reason))
+      case .pauseAndAlertOperator(let reason): done(.refused(reason))
       case .refreshAuthOnce(let reason):
         access.drop(token)
         done(.refused(reason))

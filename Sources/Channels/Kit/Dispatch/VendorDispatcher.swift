@@ -49,7 +49,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     self.pauseCredential = pauseCredential
   }
 
-  func takes(_ slot: TokenSlot) -> Bool { slot == vendor.slot }
+  func accepts(_ slot: TokenSlot) -> Bool { slot == vendor.slot }
 
   func wake() {
     let isFirst = state.withLock { state in
@@ -109,7 +109,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       }
       guard room > 0, let token = accessToken() else { return }
       let most = mostTokens
-      let taken = queue.take(
+      let taken = queue.popOutgoing(
         service, upTo: most == 1 || isProbing ? room : most,
         ofContents: most == 1 ? .max : max(1, room / max(1, vendor.fewestTokens - 1)),
         authorization: token)
@@ -238,7 +238,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
         return .resend
       }
       // What is said of one token is not said of the credential.
-      if isOwn, case .pauseAndTellOperator(let reason) = outcome { return .refused(reason) }
+      if isOwn, case .pauseAndAlertOperator(let reason) = outcome { return .refused(reason) }
       if case .prepareAgain = outcome { batch.content.forgetPreparation() }
       return judge(&completed, outcome, of: batch, isShared: isShared && !isOwn, &effects)
     }
@@ -324,7 +324,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     case .prepareAgain:
       effects.append(.answers)
       return .retry(RetrySchedule(firstSeconds: 1))
-    case .pauseAndTellOperator(let reason), .refreshAuthOnce(let reason):
+    case .pauseAndAlertOperator(let reason), .refreshAuthOnce(let reason):
       effects.append(.pause(reason))
       return .wait(seconds: 1)
     case .rejectContent(let reason):
@@ -366,7 +366,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     guard let queue else { return }
     parts.metrics.countRetired(of: vendor.info.name)
     parts.router.registrations.retire(
-      refused.token, of: refused.number, in: queue.app, refused.end, unlessToldAfter: refused.reportedBy)
+      refused.token, of: refused.number, in: queue.app, refused.end, unlessReportedAfter: refused.reportedBy)
   }
 
   /// Sends nothing for a while, and then probes with one request; without a time, longer each time.

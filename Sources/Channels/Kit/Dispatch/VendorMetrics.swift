@@ -46,7 +46,7 @@ extension VendorOutcome {
     case .refreshAuthOnce: "access_refused"
     case .retryAfter, .prepareAgain: "retry"
     case .stopUntilQuotaReset, .sendSinglyUntilQuotaReset: "quota"
-    case .pauseAndTellOperator: "credential_refused"
+    case .pauseAndAlertOperator: "credential_refused"
     case .rejectContent: "content_refused"
     }
   }

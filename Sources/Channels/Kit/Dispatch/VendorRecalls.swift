@@ -5,8 +5,8 @@ import Model
 import Storage
 import Synchronization
 
-/// The notifications that are taken back from devices that may show them. They are kept in memory only: what
-/// is not taken back within minutes, or before a restart, stays. Safe to use from any thread.
+/// The notifications that are recalled from devices that may show them. They are kept in memory only: what
+/// is not recalled within minutes, or before a restart, stays. Safe to use from any thread.
 final class VendorRecalls<V: Vendor>: Sendable {
   /// One push.
   private struct Entry: Sendable {
@@ -76,13 +76,13 @@ final class VendorRecalls<V: Vendor>: Sendable {
     self.parts = parts
   }
 
-  /// Takes the notification of a push back from all devices that got it; with `from` and `replaced` see
-  /// `Entry`. What cannot be taken back is logged: without a credential nothing can be sent.
+  /// Recalls the notification of a push from all devices that got it; with `from` and `replaced` see
+  /// `Entry`. What cannot be recalled is logged: without a credential nothing can be sent.
   func add(
     _ id: MessageID, of app: App, from: NumberSet? = nil, replaced: NumberSet? = nil, canSend: Bool = true
   ) {
     guard vendor.profile.abilities.contains(.recalls) else { return }
-    guard canSend else { return tell(id, "the app has no credential") }
+    guard canSend else { return reportFailure(id, "the app has no credential") }
     let now = seconds
     let entry = Entry(
       app: app, id: id, from: from, replaced: replaced, begunAt: now, due: now + Self.passes[0])
@@ -100,17 +100,17 @@ final class VendorRecalls<V: Vendor>: Sendable {
       state.count += 1
       return left
     }
-    if let left { tell(left, "too many recalls at a time") }
+    if let left { reportFailure(left, "too many recalls at a time") }
   }
 
-  private func tell(_ id: MessageID, _ reason: String) {
+  private func reportFailure(_ id: MessageID, _ reason: String) {
     parts.metrics.count("recall_dropped", of: vendor.info.name)
     parts.log.warning(
       "recall failed: a notification may stay on devices",
       ["channel": .text(vendor.info.name), "msg_id": .text(id.text), "reason": .text(reason)])
   }
 
-  /// How many of an app are to be taken back.
+  /// How many of an app are to be recalled.
   func count(of app: App) -> Int { state.withLock { $0.entries[app.id]?.count ?? 0 } }
 
   /// What sends for an app; nil if nothing can be sent now.
@@ -121,13 +121,14 @@ final class VendorRecalls<V: Vendor>: Sendable {
 
   /// Call once a second.
   func tick(_ sender: @escaping Sender) {
-    let (over, due) = state.withLock { Self.take(from: &$0, at: seconds) }
-    for entry in over { tell(entry.id, "it was not recalled from all devices within ten minutes") }
+    let (over, due) = state.withLock { Self.popDue(from: &$0, at: seconds) }
+    for entry in over { reportFailure(entry.id, "it was not recalled from all devices within ten minutes") }
     for entry in due { look(up: entry, sender) }
   }
 
-  /// Those that are given up, and those that are to be looked up now; `finish` is called for each of these.
-  private static func take(from state: inout State, at now: Int64) -> (over: [Entry], due: [Entry]) {
+  /// Removes those that are given up, and marks those that are to be looked up now as running; call `finish`
+  /// for each of the latter.
+  private static func popDue(from state: inout State, at now: Int64) -> (over: [Entry], due: [Entry]) {
     var (over, due): ([Entry], [Entry]) = ([], [])
     let apps = state.entries.map { app, entries in
       let idle = entries.values.filter { !$0.isRunning }
@@ -219,12 +220,12 @@ final class VendorRecalls<V: Vendor>: Sendable {
       switch result {
       case .failure: finish(entry, .failed)
       case .success(nil): finish(entry, .passed)
-      case .success(let found?): takeBack(found, entry, sender)
+      case .success(let found?): sendRecall(found, entry, sender)
       }
     }
   }
 
-  private func takeBack(_ found: Found, _ entry: Entry, _ sender: Sender) {
+  private func sendRecall(_ found: Found, _ entry: Entry, _ sender: Sender) {
     guard !found.tokens.isEmpty else { return finish(entry, .done(found.numbers)) }
     guard let dispatcher = sender(entry.app.id) else { return finish(entry, .failed) }
     let recall = VendorRecall(push: entry.id, content: found.content, tokens: found.tokens)
@@ -233,7 +234,7 @@ final class VendorRecalls<V: Vendor>: Sendable {
 }
 
 extension VendorDispatcher {
-  /// Takes a notification back from some devices; says whether that is over, done or refused for good.
+  /// Recalls a notification from some devices; reports whether that is over, done or refused for good.
   func send(_ recall: VendorRecall, _ done: @escaping @Sendable (_ isOver: Bool) -> Void) {
     parts.transport.run { [self] in
       let isReady = state.withLock { !$0.isClosed && $0.restsUntil == 0 }

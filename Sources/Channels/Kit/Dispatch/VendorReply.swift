@@ -32,7 +32,7 @@ extension VendorOutcome {
   var isFinal: Bool {
     switch self {
     case .accepted, .rejectContent, .dropDeadToken, .dropToken, .dropForeignToken, .suspectToken,
-      .pauseAndTellOperator:
+      .pauseAndAlertOperator:
       true
     case .retryAfter, .refreshAuthOnce, .stopUntilQuotaReset, .sendSinglyUntilQuotaReset, .prepareAgain:
       false
@@ -46,7 +46,7 @@ extension VendorOutcome {
   ) -> VendorOutcome {
     switch answer.status {
     case 401 where isOwn: unauthorized
-    case 403 where isOwn, 404 where isOwn: .pauseAndTellOperator(text)
+    case 403 where isOwn, 404 where isOwn: .pauseAndAlertOperator(text)
     case 200..<400, 401, 403, 404, 407: .foreign(answer, text)
     case 429, 503: .busy(answer, rests: true, text)
     case 408, 500...: .busy(answer, rests: false, text)

@@ -5,7 +5,7 @@ import Model
 import Storage
 import Synchronization
 
-/// Takes the receipts of a vendor's service. What it cannot believe has no effect and is counted:
+/// Handles the receipts of a vendor's service. What it cannot believe has no effect and is counted:
 /// Docs/decisions/0059 says what is believed of whom.
 final class VendorReceipts<V: Vendor>: ChannelReceipts {
   /// A device and a push that a receipt is about.
@@ -43,7 +43,7 @@ final class VendorReceipts<V: Vendor>: ChannelReceipts {
 
   func countUnknown() { count("unknown_address") }
 
-  func take(
+  func handle(
     _ request: ReceiptRequest, at code: String, reply: @escaping @Sendable (ReceiptReply) -> Void
   ) {
     guard let receiver = table.receiver(code), let app = parts.router.apps.loaded(receiver.app) else {
@@ -71,7 +71,7 @@ final class VendorReceipts<V: Vendor>: ChannelReceipts {
       guard !seen.contains(key) else {
         // The service may not have got the answer: it is told again that all is well.
         count("replayed")
-        return reply(.taken(format.answer))
+        return reply(.accepted(format.answer))
       }
     }
     guard let items = format.read(request) else {
@@ -82,7 +82,7 @@ final class VendorReceipts<V: Vendor>: ChannelReceipts {
     note(claims, of: app, isSigned: signature != .unsigned) { [self] isStored in
       guard isStored else { return reply(.later) }
       seen.add(key)
-      reply(.taken(format.answer))
+      reply(.accepted(format.answer))
     }
   }
 
@@ -165,7 +165,7 @@ final class VendorReceipts<V: Vendor>: ChannelReceipts {
     parts.metrics.countRetired(of: vendor.info.name)
     parts.router.registrations.retire(
       PushToken(vendor.slot, vendor.service(of: claim.token), claim.token), of: number, in: app, .byService,
-      unlessToldAfter: claim.push.time)
+      unlessReportedAfter: claim.push.time)
   }
 
   private func count(_ result: String) { parts.metrics.countReceipt(result, of: vendor.info.name) }

@@ -126,7 +126,7 @@ struct ActivePush: Sendable {
 
   /// Whether it is not to be sent to a device again: it was recalled, or the service has taken a newer push
   /// in its place.
-  func isTakenBack(for number: RegistrationNumber) -> Bool { isWithdrawn || overtaken.contains(number) }
+  func isWithdrawn(for number: RegistrationNumber) -> Bool { isWithdrawn || overtaken.contains(number) }
 
   /// Whether a device has no final result yet.
   func awaits(_ number: RegistrationNumber) -> Bool {

@@ -27,14 +27,14 @@ struct BadgeOrder: Sendable {
     return outdated
   }
 
-  /// Numbers have come from the database, after all before; returns when.
-  mutating func take() -> UInt64 {
+  /// Records that numbers were read from the database; returns a moment after all before.
+  mutating func advance() -> UInt64 {
     now += 1
     return now
   }
 
   /// A device is sent a number that came at a moment.
-  mutating func send(_ number: RegistrationNumber, takenAt moment: UInt64) {
+  mutating func send(_ number: RegistrationNumber, readAt moment: UInt64) {
     sent[number] = max(sent[number] ?? 0, moment)
     newestSent = max(newestSent, moment)
     guard sent.count > Self.most else { return }
@@ -43,7 +43,7 @@ struct BadgeOrder: Sendable {
   }
 
   /// Whether a device may have been sent a newer number than one that came at a moment.
-  func isOutdated(_ number: RegistrationNumber, takenAt moment: UInt64) -> Bool {
+  func isOutdated(_ number: RegistrationNumber, readAt moment: UInt64) -> Bool {
     max(forgotten, sent[number] ?? 0) > moment
   }
 

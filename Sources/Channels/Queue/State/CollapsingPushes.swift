@@ -44,7 +44,7 @@ struct CollapsingPushes: Sendable {
 
   mutating func remove(_ push: ActivePush) {
     guard let key = push.collapseKey else { return }
-    takeOut(push, key)
+    remove(push, key)
     guard !push.accepted.isEmpty else { return }
     ended.append(Ended(key: key, push: push.id, accepted: push.accepted))
     if ended.count > Self.remembered { ended.removeFirst() }
@@ -53,11 +53,11 @@ struct CollapsingPushes: Sendable {
   /// The targets of one have changed.
   mutating func replace(_ before: ActivePush, by after: ActivePush) {
     guard let key = before.collapseKey else { return }
-    takeOut(before, key)
+    remove(before, key)
     insert(after)
   }
 
-  private mutating func takeOut(_ push: ActivePush, _ key: CollapseKey) {
+  private mutating func remove(_ push: ActivePush, _ key: CollapseKey) {
     open[key]?.remove(push.key)
     if open[key]?.isEmpty == true { open[key] = nil }
     guard !push.isLarge else {

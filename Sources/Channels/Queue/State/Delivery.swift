@@ -41,7 +41,7 @@ package struct Delivery: Sendable {
   /// Whether what was read for it is to be read again.
   func isOutdated(_ changes: TokenChanges, _ badges: BadgeOrder, _ part: QueuedPart) -> Bool {
     changes.hasChanged(row.number, since: readAt.tokens)
-      || part.badge != .unchanged && badges.isOutdated(row.number, takenAt: readAt.badges)
+      || part.badge != .unchanged && badges.isOutdated(row.number, readAt: readAt.badges)
   }
 
   /// The same with what was read again.
@@ -50,7 +50,7 @@ package struct Delivery: Sendable {
     var new = self
     (new.row, new.readAt) = (row, moment)
     // Its own number, unless the device has been sent a newer one since.
-    if !badges.isOutdated(row.number, takenAt: readAt.badges) {
+    if !badges.isOutdated(row.number, readAt: readAt.badges) {
       (new.row.badge, new.readAt.badges) = (self.row.badge, readAt.badges)
     }
     if row.token != self.row.token || row.service != self.row.service {
@@ -195,14 +195,15 @@ struct InFlightRequests: Sendable {
 
   /// Removes a request that has its result; returns whether the service has accepted the same token in a
   /// later request.
-  mutating func complete(_ tag: RequestTag, isTaken: Bool) -> (flight: InFlightRequest, hasWorkedSince: Bool)?
-  {
+  mutating func complete(_ tag: RequestTag, isAccepted: Bool) -> (
+    flight: InFlightRequest, hasWorkedSince: Bool
+  )? {
     guard let flight = all.removeValue(forKey: tag) else { return nil }
     let row = flight.delivery.row
     guard var others = registrations[row.number] else { return (flight, false) }
     others.count -= 1
     let hasWorkedSince = others.taken.map { $0.token == row.token && $0.sentAt >= flight.sentAt } ?? false
-    if isTaken, others.taken.map({ $0.sentAt <= flight.sentAt }) ?? true {
+    if isAccepted, others.taken.map({ $0.sentAt <= flight.sentAt }) ?? true {
       others.taken = (row.token, flight.sentAt)
     }
     registrations[row.number] = others.count > 0 ? others : nil

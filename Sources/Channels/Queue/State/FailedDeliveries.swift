@@ -29,8 +29,8 @@ struct FailedDeliveries: Sendable {
     }
   }
 
-  /// Takes what is due, to store it.
-  mutating func take() -> [MessageID: [RegistrationNumber]] {
+  /// Removes what is due, to be stored; each is settled by `settled`.
+  mutating func beginStoring() -> [MessageID: [RegistrationNumber]] {
     defer { due = [:] }
     for id in due.keys {
       beingStored[id, default: 0] += 1
@@ -54,7 +54,7 @@ struct FailedDeliveries: Sendable {
     later = [:]
   }
 
-  /// The result of storing some of what `take` returned.
+  /// The result of storing some of what `beginStoring` returned.
   mutating func settled(_ id: MessageID, _ numbers: [RegistrationNumber], isStored: Bool) {
     let others = beingStored[id, default: 1] - 1
     beingStored[id] = others > 0 ? others : nil
@@ -69,8 +69,8 @@ struct FailedDeliveries: Sendable {
 }
 
 extension [ChannelAnswers] {
-  /// Takes the first ones that may be stored, at most so many.
-  mutating func takeFirst(_ most: Int, where mayEnd: (ChannelAnswers) -> Bool) -> [ChannelAnswers] {
+  /// Removes the first ones that may be stored, at most `most`.
+  mutating func popFirst(upTo most: Int, where mayEnd: (ChannelAnswers) -> Bool) -> [ChannelAnswers] {
     var taken: [ChannelAnswers] = []
     var others: [ChannelAnswers] = []
     for answers in self {

@@ -63,7 +63,7 @@ struct LeftPushes: Sendable {
     return waiting.union(page?.devices ?? NumberSet())
   }
 
-  /// Takes the next page, of pushes above an ID; nil if there is none now.
+  /// Begins the next page, of pushes above an ID; nil if there is none now.
   mutating func next(above id: MessageID) -> Page? {
     guard isSettled, pagesLeft > 0, let page else { return nil }
     pagesLeft -= 1

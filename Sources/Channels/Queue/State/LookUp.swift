@@ -68,9 +68,9 @@ extension ChannelQueue.Batch {
         let outdated = note(part.key.push, part.numbers)
         let others = Set(outdated)
         let numbers = others.isEmpty ? part.numbers : part.numbers.filter { !others.contains($0) }
-        taken = try transaction.channelQueue.take(
+        taken = try transaction.channelQueue.claim(
           part.key.push, app: app, part.slot, for: numbers, part.badge)
-        _ = try transaction.channelQueue.take(
+        _ = try transaction.channelQueue.claim(
           part.key.push, app: app, part.slot, for: outdated, part.badge.isAbsolute ? .add(0) : part.badge)
       }
       var rows = try transaction.tokens.find(app: app, of: part.numbers, as: part.slot)

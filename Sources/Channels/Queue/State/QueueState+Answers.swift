@@ -4,7 +4,7 @@ import Storage
 
 /// Sending, and the handling of results.
 extension QueueState {
-  mutating func take(
+  mutating func popOutgoing(
     _ service: ServiceID, upTo count: Int, ofContents most: Int, authorization: (any AnyObject & Sendable)?,
     app: AppID, at now: Timestamp
   ) -> [Outgoing] {
@@ -13,7 +13,7 @@ extension QueueState {
     taken.reserveCapacity(min(count, queue.count))
     var contents: Set<ObjectIdentifier> = []
     while taken.count < count, let delivery = queue.next(place: taken.count) {
-      guard let push = open[delivery.key], !endIfTakenBack(delivery), push.awaits(delivery.row.number) else {
+      guard let push = open[delivery.key], !endIfWithdrawn(delivery), push.awaits(delivery.row.number) else {
         continue
       }
       let content = push.part.content.content(for: delivery.row.number)
@@ -42,7 +42,7 @@ extension QueueState {
         continue
       }
       if push.part.badge != .unchanged {
-        badges.send(delivery.row.number, takenAt: delivery.readAt.badges)
+        badges.send(delivery.row.number, readAt: delivery.readAt.badges)
       }
       if most < count { contents.insert(ObjectIdentifier(content)) }
       let tag = inFlight.begin(
@@ -59,8 +59,9 @@ extension QueueState {
   }
 
   /// Removes a request that has its result; nil for an unknown one.
-  mutating func complete(_ tag: RequestTag, isTaken: Bool, _ services: Set<ServiceID>) -> CompletedRequest? {
-    guard let (flight, hasWorkedSince) = inFlight.complete(tag, isTaken: isTaken) else { return nil }
+  mutating func complete(_ tag: RequestTag, isAccepted: Bool, _ services: Set<ServiceID>) -> CompletedRequest?
+  {
+    guard let (flight, hasWorkedSince) = inFlight.complete(tag, isAccepted: isAccepted) else { return nil }
     let push = open[flight.delivery.key]
     return CompletedRequest(
       delivery: flight.delivery, sentAt: flight.sentAt, target: flight.target,
@@ -86,7 +87,7 @@ extension QueueState {
   ) {
     var delivery = failed
     delivery.failures += 1
-    guard let push = open[delivery.key], !endIfTakenBack(delivery) else { return }
+    guard let push = open[delivery.key], !endIfWithdrawn(delivery) else { return }
     guard let next = push.nextTry(afterFailures: delivery.failures, schedule, notBefore: seconds, at: now)
     else { return finish(delivery.key, delivery.row.number, ChannelEnd.expired) }
     tryAgain(delivery, at: Timestamp(milliseconds: next.milliseconds + 999).seconds)

@@ -10,11 +10,11 @@ extension QueueState {
   mutating func nextSteps() -> [ChannelQueue.Step] {
     guard !isHeldUp else { return [] }
     var steps: [ChannelQueue.Step] = []
-    if !isReadingAgain, let deliveries = retries.takeBatch(of: open) {
+    if !isReadingAgain, let deliveries = retries.popBatch(of: open) {
       isReadingAgain = true
       steps.append(.readAgain(deliveries, at: ReadMoment(tokens: changes.now, badges: badges.now)))
     }
-    if !isArming, let deliveries = arming.takeBatch(of: open) {
+    if !isArming, let deliveries = arming.popBatch(of: open) {
       isArming = true
       steps.append(.arm(deliveries))
     }
@@ -36,7 +36,7 @@ extension QueueState {
     }
     if knowsCredentials { addReads(to: &steps, hasRoom: hasRoom) }
     if !finished.isEmpty, !isSaving {
-      let batch = finished.takeFirst(ChannelQueue.Bounds.saved) { [failed] in failed.mayEnd($0.id) }
+      let batch = finished.popFirst(upTo: ChannelQueue.Bounds.saved) { [failed] in failed.mayEnd($0.id) }
       isSaving = !batch.isEmpty
       saving = batch
       if isSaving { steps.append(.save(batch)) }
@@ -54,7 +54,7 @@ extension QueueState {
         steps.append(.load(after: loadedThrough, skipped: skippedThrough))
       }
     }
-    if hasRoom, !isTakingOver, !isLoading, let ids = takeTakenOver() {
+    if hasRoom, !isTakingOver, !isLoading, let ids = popTakenOver() {
       isTakingOver = true
       steps.append(.takeOver(ids))
     }
@@ -82,7 +82,7 @@ extension QueueState {
   /// Pushes of which devices were taken over and that may be read now. Not what is read with others anyway,
   /// and not yet what is being saved: what is stored of it is not all that is known. Called while nothing is
   /// being read.
-  private mutating func takeTakenOver() -> [MessageID]? {
+  private mutating func popTakenOver() -> [MessageID]? {
     var ids: [MessageID] = []
     for _ in 0..<min(takenOver.count, ChannelQueue.Bounds.takenOverTogether) {
       guard hasRoom(below: ChannelQueue.Bounds.pushesTakenOver, for: ids.count),
@@ -120,8 +120,8 @@ extension QueueState {
     return true
   }
 
-  mutating func take(_ part: ChannelQueue.Batch.Part, _ rows: [TokenRow], readAt: UInt64) {
-    let moment = ReadMoment(tokens: readAt, badges: part.changesBadges ? badges.take() : 0)
+  mutating func apply(_ part: ChannelQueue.Batch.Part, _ rows: [TokenRow], readAt: UInt64) {
+    let moment = ReadMoment(tokens: readAt, badges: part.changesBadges ? badges.advance() : 0)
     var known: Set<RegistrationNumber> = []
     for row in rows {
       known.insert(row.number)
@@ -137,7 +137,7 @@ extension QueueState {
   mutating func retake(_ old: Delivery, _ row: TokenRow?, readAt: ReadMoment) {
     guard let part = open[old.key]?.part else { return }
     guard let row else {
-      if !endIfTakenBack(old) { fail(old.key, old.row.number, ChannelEnd.noToken, isTokenGone: true) }
+      if !endIfWithdrawn(old) { fail(old.key, old.row.number, ChannelEnd.noToken, isTokenGone: true) }
       return
     }
     prepare(old.read(again: row, at: readAt, badges, part), atFront: true)
@@ -191,8 +191,8 @@ extension QueueState {
 }
 
 extension FIFO<Delivery> {
-  /// Takes the first ones whose pushes still exist; nil if there are none.
-  mutating func takeBatch(of open: [LegKey: ActivePush]) -> [Delivery]? {
+  /// Removes the first ones, and returns those whose pushes still exist; nil if there are none.
+  mutating func popBatch(of open: [LegKey: ActivePush]) -> [Delivery]? {
     var deliveries: [Delivery] = []
     while deliveries.count < ChannelQueue.Bounds.batch, let next = popFirst() {
       if open[next.key] != nil { deliveries.append(next) }

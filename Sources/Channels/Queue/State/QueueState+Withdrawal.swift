@@ -45,8 +45,8 @@ extension QueueState {
 
   /// A request of a push that was recalled in the meantime, or whose place a newer one took, has no final
   /// result: it is not repeated.
-  mutating func endIfTakenBack(_ delivery: Delivery) -> Bool {
-    guard open[delivery.key]?.isTakenBack(for: delivery.row.number) == true else { return false }
+  mutating func endIfWithdrawn(_ delivery: Delivery) -> Bool {
+    guard open[delivery.key]?.isWithdrawn(for: delivery.row.number) == true else { return false }
     finish(delivery.key, delivery.row.number, ChannelEnd.withdrawn)
     return true
   }

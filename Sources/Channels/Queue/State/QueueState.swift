@@ -199,7 +199,7 @@ extension QueueState {
 
   /// Queues a delivery according to the state of its service.
   mutating func prepare(_ delivery: Delivery, atFront: Bool = false) {
-    guard let isLarge = open[delivery.key]?.isLarge, !endIfTakenBack(delivery) else { return }
+    guard let isLarge = open[delivery.key]?.isLarge, !endIfWithdrawn(delivery) else { return }
     guard !quotas.holdBack(open[delivery.key]?.part) else { return release(delivery) }
     guard let target = targets[delivery.service] else {
       if stopped.contains(delivery.service) {
@@ -209,7 +209,7 @@ extension QueueState {
       }
       return
     }
-    guard target.takes(delivery.slot) else {
+    guard target.accepts(delivery.slot) else {
       fail(delivery.key, delivery.row.number, ChannelEnd.noCredential)
       return
     }
@@ -218,7 +218,7 @@ extension QueueState {
 
   /// Schedules a retry of a delivery at a second.
   mutating func tryAgain(_ delivery: Delivery, at second: Int64) {
-    guard !endIfTakenBack(delivery) else { return }
+    guard !endIfWithdrawn(delivery) else { return }
     retries.add(delivery, at: second)
   }
 

@@ -89,8 +89,8 @@ package struct QueuedContent: Sendable {
 /// with each request, since a service may get another one in the meantime.
 package protocol ServiceTarget: AnyObject, Sendable {
   /// Whether the credential allows requests to a kind of token.
-  func takes(_ slot: TokenSlot) -> Bool
-  /// There is something to take. On any thread.
+  func accepts(_ slot: TokenSlot) -> Bool
+  /// Called when there is something to send. On any thread.
   func wake()
   /// Withdraws requests that were not sent yet; they come back as not sent. Called on any thread.
   func recall(_ tags: [UInt64])

@@ -32,8 +32,8 @@ struct Retries: Sendable {
     }
   }
 
-  /// Takes the first due ones whose pushes still exist; nil if there are none.
-  mutating func takeBatch(of open: [LegKey: ActivePush]) -> [Delivery]? { due.takeBatch(of: open) }
+  /// Removes the first due ones, and returns those whose pushes still exist; nil if there are none.
+  mutating func popBatch(of open: [LegKey: ActivePush]) -> [Delivery]? { due.popBatch(of: open) }
 
   /// The clock was set back.
   mutating func followClock(back seconds: Int64) {

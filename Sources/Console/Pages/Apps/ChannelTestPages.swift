@@ -108,7 +108,7 @@ struct ChannelTestPages: Controller {
       return show(call, problem: PushWords.phrase(error), status: 422)
     }
     request.channel = channel.info.id
-    guard gateway.takePushCall(of: app) else {
+    guard gateway.consumePushCall(of: app) else {
       return show(call, problem: PushWords.phrase(.rateExceeded), status: 429)
     }
     switch await awaitCallback({ [request] in router.acceptance.accept(request, for: app, reply: $0) }) {

@@ -197,10 +197,10 @@ struct CredentialPages: Controller {
     let input = CredentialFormView.input(of: form, call)
     let entry = call.entry("credential.add", "", by: visitor, app: app.id)
     let result = await awaitCallback { done in
-      let isTaken = gateway.certificates.run(for: app.account.rawValue) {
-        channel.take([input], for: app, noting: entry, reply: done)
+      let isAccepted = gateway.certificates.run(for: app.account.rawValue) {
+        channel.checkAndInstall([input], for: app, noting: entry, reply: done)
       }
-      if !isTaken { done(.failure(.unavailable)) }
+      if !isAccepted { done(.failure(.unavailable)) }
     }
     switch result {
     case .success(let receipts):

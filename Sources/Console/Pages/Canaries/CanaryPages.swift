@@ -29,7 +29,7 @@ struct CanaryPages: Controller {
   private func release(_ call: PageCall) async throws(Refused) -> HTTPResponse {
     let (app, id, path) = try await push(of: call)
     guard let visitor = call.visitor else { return call.missing }
-    guard gateway.takePushCall(of: app) else { return refused(call, path, .rateExceeded, status: 429) }
+    guard gateway.consumePushCall(of: app) else { return refused(call, path, .rateExceeded, status: 429) }
     let entry = call.entry("canary.release", id.text, by: visitor, app: app.id)
     let result = await awaitCallback {
       router.acceptance.release(

@@ -62,7 +62,7 @@ struct DevicePage: Sendable {
       }
     }
     rows.append((Words.waiting, "\(Counted.grouped(file.status.waiting))"))
-    let alias: HTML = row.alias.map { "\($0) \(since(file.history.aliasAt)) \(takeAliasForm($0))" } ?? "–"
+    let alias: HTML = row.alias.map { "\($0) \(since(file.history.aliasAt)) \(removeAliasForm($0))" } ?? "–"
     rows.append((Words.alias, alias))
     if row.platform == .ios { rows.append((Words.badge, "\(row.badge)")) }
     if let mobile = row.mobile { rows.append((Words.mobileNumber, "\(mobile)")) }
@@ -133,7 +133,7 @@ struct DevicePage: Sendable {
       if let service = info.service(history.token.service) {
         rows.append((Words.environment, "\(call(Phrase(service.english, service.chinese)))"))
       }
-      if let told = history.toldAt { rows.append((Words.toldAt, call.moment(told))) }
+      if let told = history.reportedAt { rows.append((Words.reportedAt, call.moment(told))) }
     } else {
       let why: HTML = "\(call(Words.noTokenWord))\(call(Words.colon))\(call(end.phrase(of: info)))"
       rows.append((Words.tokenWord, end == .none ? why : "\(why) \(since(history?.since))"))

@@ -170,7 +170,7 @@ struct VirtualDevicePages: Controller {
     } catch {
       return await refuse(call, call(PushWords.phrase(error)))
     }
-    guard gateway.takePushCall(of: app) else {
+    guard gateway.consumePushCall(of: app) else {
       return await refuse(call, call(PushWords.phrase(.rateExceeded)), status: 429)
     }
     let result = await awaitCallback { router.acceptance.accept(request, for: app, reply: $0) }

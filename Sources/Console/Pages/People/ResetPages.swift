@@ -12,7 +12,7 @@ struct ResetPages: Controller {
     Route(.open, "GET", "/console/reset") { $0.showReset($1) },
     Route(.open, "POST", "/console/reset") { $0.sendReset($1) },
     Route(.open, "GET", "/console/reset/{token}") { try await $0.showNewPassword($1) },
-    Route(.open, "POST", "/console/reset/{token}") { try await $0.takeNewPassword($1) },
+    Route(.open, "POST", "/console/reset/{token}") { try await $0.setNewPassword($1) },
   ]
 
   private static let resetSeconds: Int64 = 3600
@@ -94,7 +94,7 @@ struct ResetPages: Controller {
       """)
   }
 
-  private func takeNewPassword(_ call: PageCall) async throws(Refused) -> HTTPResponse {
+  private func setNewPassword(_ call: PageCall) async throws(Refused) -> HTTPResponse {
     let id = try await person(of: call)
     let result = await people.profiles.find(id)
     guard case .success((let person?, let accounts)) = result else { return call.unavailable }

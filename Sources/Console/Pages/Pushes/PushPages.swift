@@ -308,7 +308,8 @@ struct PushPages: Controller {
     guard Gateway.isCID(draft.cid, issuedTo: app.key) else {
       return call.show(Failures.foreignForm(call), status: 403)
     }
-    guard draft.trigger == nil ? gateway.takePushCall(of: app) : gateway.takeCall(.schedule, of: app) else {
+    guard draft.trigger == nil ? gateway.consumePushCall(of: app) : gateway.consumeCall(.schedule, of: app)
+    else {
       return await confirmAgain(call, draft, request, app, .rateExceeded, status: 429)
     }
     let result = await perform(draft, request, of: app, by: visitor, call)

@@ -45,12 +45,13 @@ struct PushTimeline: Sendable {
     steps += report.fallbacks.filter { $0.handedOver > 0 }.map {
       Step(
         name: Words.notInTime,
-        detail: call(Words.taken(channels.info($0.channel), Counted.grouped($0.handedOver))) + " ", at: $0.at)
+        detail: call(Words.handedOver(channels.info($0.channel), Counted.grouped($0.handedOver))) + " ",
+        at: $0.at)
     }
     steps += targets.goneOn.map {
       Step(
         name: Words.tokenGone,
-        detail: call(Words.taken(channels.info($0.channel), Counted.grouped($0.count))) + " ")
+        detail: call(Words.handedOver(channels.info($0.channel), Counted.grouped($0.count))) + " ")
     }
     if report.status == .delivered, !Trace.isOpen(report) {
       steps.append(Step(name: lastDelivery, at: report.endedAt))

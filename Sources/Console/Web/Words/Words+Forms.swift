@@ -24,10 +24,10 @@ extension Words {
     "Saved, but the server does not call private addresses such as this one. The operator must allow the network (--callback-networks).",
     "已保存，但服务器不会访问此类内网地址，需由系统管理员允许该网段（--callback-networks）。")
   static let nextAttempt = Phrase("next attempt", "下次尝试")
-  static let takeAlias = Phrase("Remove alias", "移除别名")
-  static let takeAliasText = Phrase(
+  static let removeAlias = Phrase("Remove alias", "移除别名")
+  static let removeAliasText = Phrase(
     "Pushes to this alias will no longer reach this device.", "发送到该别名的推送将不再到达此设备。")
-  static let aliasTaken = Phrase("The device's alias was removed.", "该设备的别名已移除。")
+  static let aliasRemoved = Phrase("The device's alias was removed.", "该设备的别名已移除。")
   static let aliasChanged = Phrase(
     "Not removed: the device no longer has that alias.", "未移除：该设备已不再使用该别名。")
   static let deleteDevice = Phrase("Delete device", "删除设备")

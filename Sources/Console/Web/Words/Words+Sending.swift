@@ -94,7 +94,7 @@ extension Words {
   }
   static let notInTime = Phrase("Not acknowledged in time", "超时未确认")
   static let tokenGone = Phrase("Push token no longer valid", "推送 Token 已失效")
-  static func taken(_ channel: ChannelInfo, _ count: String) -> Phrase {
+  static func handedOver(_ channel: ChannelInfo, _ count: String) -> Phrase {
     Phrase("\(count) through \(channel.english) instead", "\(count) 台改走\(channel.chinese)")
   }
   static let pushFallback = Phrase(

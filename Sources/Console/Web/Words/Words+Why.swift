@@ -48,7 +48,7 @@ extension Words {
   static let testDevice = Phrase("Test device", "测试设备")
   static let tokenWord = Phrase("Token", "Token")
   static let noTokenWord = Phrase("none", "无")
-  static let toldAt = Phrase("last reported", "最近上报")
+  static let reportedAt = Phrase("last reported", "最近上报")
   static let serviceSaid = Phrase("Last response", "最近的应答")
   static let serviceTook = Phrase("accepted", "已接收")
   static let pushesOfDevice = Phrase("Recent pushes", "最近的推送")

@@ -80,7 +80,7 @@ final class Simulator {
     let id = request[.id].flatMap { NotificationID.isValid($0) ? $0 : nil } ?? NotificationID.make()
     let rule =
       script.isEmpty || !outcome.verdict.isAccepted
-      ? nil : script.take(token: outcome.token, connection: connection.number)
+      ? nil : script.match(token: outcome.token, connection: connection.number)
     if case .answer(let verdict, _, _)? = rule?.action { outcome.verdict = verdict }
     noteGone(&outcome)
     let isAccepted = outcome.verdict.isAccepted && rule?.action.accepts ?? true

@@ -67,13 +67,13 @@ package enum SimulatorSettings {
   /// The rules that the settings ask for, with the demo key known.
   static func rules(_ settings: Settings, demoKey: ES256Key) throws(ToolFailure) -> APNsRules {
     var rules = APNsRules()
-    rules.takesAnyTokenLength = settings.flag("any-token-length")
+    rules.acceptsAnyTokenLength = settings.flag("any-token-length")
     rules.refusesContent = settings.flag("strict-content")
     rules.tokens.onlyRegistered = settings.flag("only-registered")
     let bundles = settings.list("topic")
     if !bundles.isEmpty { rules.bundles = bundles.map { Array($0.utf8)[...] } }
     rules.providerTokens.environment = settings.flag("sandbox") ? .sandbox : .production
-    rules.providerTokens.takesUnknownKeys = settings.flag("lenient")
+    rules.providerTokens.acceptsUnknownKeys = settings.flag("lenient")
     rules.providerTokens.clockFactor = Int64(settings.number("clock-factor") ?? 1)
     do throws(CryptoError) {
       rules.providerTokens.add(

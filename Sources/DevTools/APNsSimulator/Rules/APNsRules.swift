@@ -20,8 +20,8 @@ struct APNsRules: Sendable {
   var tokens = SimulatedTokens()
   /// Topics that exist, without suffix; nil for any.
   var bundles: [HeaderValue]?
-  /// Takes device tokens of other lengths than 32 bytes.
-  var takesAnyTokenLength = false
+  /// Accepts device tokens of other lengths than 32 bytes.
+  var acceptsAnyTokenLength = false
   /// Answers 400 where the content does not fit the push type, which else is only a finding.
   var refusesContent = false
 
@@ -49,7 +49,7 @@ struct APNsRules: Sendable {
     _ now: Timestamp, _ outcome: inout Outcome
   ) throws(Refusal) {
     guard let digits = Self.digits(of: request[.path]) else { throw Refusal(.badPath) }
-    outcome.token = SimulatedDeviceToken(digits, anyLength: takesAnyTokenLength)
+    outcome.token = SimulatedDeviceToken(digits, anyLength: acceptsAnyTokenLength)
     guard !request.hasDuplicates else { throw Refusal(.duplicateHeaders) }
     guard request[.method].map({ $0.elementsEqual("POST".utf8) }) == true else {
       throw Refusal(.methodNotAllowed)

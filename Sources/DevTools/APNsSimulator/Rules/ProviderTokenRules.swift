@@ -23,8 +23,8 @@ struct ProviderTokenState: Sendable {
 struct ProviderTokenRules: Sendable {
   /// The keys that are known.
   private var keys: [String: ProviderKey] = [:]
-  /// Takes tokens of unknown keys without looking at their signature.
-  var takesUnknownKeys = false
+  /// Accepts tokens of unknown keys without looking at their signature.
+  var acceptsUnknownKeys = false
   /// Which environment keys must fit.
   var environment: PushEnvironment = .production
   /// Makes the hour and the twenty minutes shorter, 1...3600.
@@ -75,7 +75,7 @@ struct ProviderTokenRules: Sendable {
     let key: ProviderKey
     if let known = keys[token.keyID] {
       key = known
-    } else if takesUnknownKeys {
+    } else if acceptsUnknownKeys {
       key = ProviderKey(keyID: token.keyID, teamID: token.teamID, publicKey: nil)
     } else {
       throw Refusal(.invalidProviderToken)

@@ -63,7 +63,7 @@ struct FailureScript: Sendable {
   }
 
   /// Counts a push with every rule that applies to it, and returns the first one that acts.
-  mutating func take(token: SimulatedDeviceToken?, connection: UInt64) -> FailureRule? {
+  mutating func match(token: SimulatedDeviceToken?, connection: UInt64) -> FailureRule? {
     var acting: FailureRule?
     for index in entries.indices {
       let rule = entries[index].rule

@@ -116,7 +116,7 @@ final class BorealisDriver: PubSubDriver {
         lastWord = "a frame that cannot be read"
         return bytes.count
       }
-      take(frame, link, bytes, client)
+      handle(frame, link, bytes, client)
       used = end
     }
     if acknowledgesAtOnce { acknowledge(link, client) }
@@ -130,7 +130,7 @@ final class BorealisDriver: PubSubDriver {
     if !bytes.isEmpty { client.send(link, bytes) }
   }
 
-  private func take(_ frame: ServerFrame, _ link: Link, _ bytes: Span<UInt8>, _ client: LoadClient) {
+  private func handle(_ frame: ServerFrame, _ link: Link, _ bytes: Span<UInt8>, _ client: LoadClient) {
     switch frame {
     case .push(let push):
       board.arrived(at: link.member, bytes, push.content)

@@ -26,13 +26,13 @@ final class RedisDriver: PubSubDriver {
   func received(_ link: Link, _ bytes: Span<UInt8>, _ client: LoadClient) -> Int {
     var used = 0
     while let (parts, last, end) = Self.scan(bytes, at: used) {
-      if link.member != Link.sender { take(link, bytes, used, parts, last) }
+      if link.member != Link.sender { handle(link, bytes, used, parts, last) }
       used = end
     }
     return used
   }
 
-  private func take(_ link: Link, _ bytes: Span<UInt8>, _ start: Int, _ parts: Int, _ last: Range<Int>) {
+  private func handle(_ link: Link, _ bytes: Span<UInt8>, _ start: Int, _ parts: Int, _ last: Range<Int>) {
     // "*3 $7 message" or "*3 $9 subscribe"; anything else answers a PING.
     guard parts == 3 else {
       if !subscribes { readyCount += 1 }

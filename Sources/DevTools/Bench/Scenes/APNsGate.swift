@@ -63,7 +63,7 @@ final class APNsGate: Sendable {
   var others: Int { facts.others.load(ordering: .relaxed) }
 
   /// How long others' pushes have taken since this was asked last.
-  func takeLatencies() -> Latencies {
+  func drainLatencies() -> Latencies {
     facts.latencies.withLock { latencies in
       defer { latencies = Latencies() }
       return latencies

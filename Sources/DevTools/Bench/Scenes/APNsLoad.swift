@@ -62,7 +62,7 @@ private final class APNsLoadSource: APNsSource {
   private let template = APNsTemplate(
     text: APNsBenchmark.payload, holes: [.init(at: APNsBenchmark.payload.count - 1, for: .messageID)])
 
-  func take(upTo count: Int, areScarce: Bool) -> [APNsRequest] {
+  func popRequests(upTo count: Int, areScarce: Bool) -> [APNsRequest] {
     let first = next.wrappingAdd(UInt64(count), ordering: .relaxed).newValue - UInt64(count)
     return (first..<first + UInt64(count)).map { number in
       var token = [UInt8](repeating: 0x5a, count: 32)

@@ -73,7 +73,7 @@ final class APNsQueueScene {
   private func warmUp() throws(BenchError) {
     postToApple()
     try system.poll(client, "a push comes to Apple", seconds: 30) { gate.others > 0 }
-    _ = gate.takeLatencies()
+    _ = gate.drainLatencies()
   }
 
   func memory() throws(BenchError) -> Double {
@@ -169,7 +169,7 @@ final class APNsQueueScene {
     }
     try system.check()
     if let refusal = sender.firstRefusal { throw .unexpected("a push was refused: \(refusal)") }
-    (sample.own, sample.apple) = (device.board.latencies, gate.takeLatencies())
+    (sample.own, sample.apple) = (device.board.latencies, gate.drainLatencies())
     return sample
   }
 

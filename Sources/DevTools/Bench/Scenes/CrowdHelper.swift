@@ -98,16 +98,16 @@ enum CrowdHelper {
           isTold = false
         } else if !isTold {
           isTold = true
-          tell("ready")
+          report("ready")
         }
         if driver.board.completed > told {
           told = driver.board.completed
-          tell("all \(told)")
+          report("all \(told)")
         }
       }
     }
 
-    private func tell(_ what: String) {
+    private func report(_ what: String) {
       let line = Array("\(what) \(Double(cl_monotonic_ns()) / 1e9)\n".utf8)
       _ = line.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
     }

@@ -100,7 +100,7 @@ final class VendorSink: Sendable {
           ? VendorSink.json(#"{"name":"projects/bench/messages/1"}"#) : HTTP2Answer(status: 201)
       let pace = Pace(rawValue: sink.pace.load(ordering: .relaxed))
       if pace != .held {
-        for (connection, stream, answer, count) in held { take(stream, answer, count, connection) }
+        for (connection, stream, answer, count) in held { accept(stream, answer, count, connection) }
         held = []
       }
       switch pace {
@@ -109,11 +109,11 @@ final class VendorSink: Sendable {
         var refusal = VendorSink.json(#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}"#, status: 429)
         refusal.headers.append("retry-after", text: "1")
         connection.answer(request.streamID, refusal)
-      default: take(request.streamID, answer, count, connection)
+      default: accept(request.streamID, answer, count, connection)
       }
     }
 
-    private func take(
+    private func accept(
       _ stream: Int32, _ answer: HTTP2Answer, _ count: Int, _ connection: HTTP2ServerConnection
     ) {
       sink.taken.add(count, ordering: .relaxed)

@@ -1,18 +1,18 @@
 /// Events of the server.
 extension HTTP2ClientConnection {
-  func take(_ event: HTTP2Event) {
+  func handle(_ event: HTTP2Event) {
     switch event {
-    case .headers(let stream, let headers): takeHeaders(stream.context, headers)
-    case .data(let stream, let bytes): takeBody(stream.context, bytes)
-    case .end(let stream): takeEnd(stream.context)
-    case .closed(let stream, let code): takeClose(stream, code)
-    case .settings(let settings): takeSettings(settings)
-    case .goAway(let last, let code, let debug): takeGoAway(last, code, debug)
+    case .headers(let stream, let headers): handleHeaders(stream.context, headers)
+    case .data(let stream, let bytes): handleBody(stream.context, bytes)
+    case .end(let stream): handleEnd(stream.context)
+    case .closed(let stream, let code): handleClose(stream, code)
+    case .settings(let settings): handleSettings(settings)
+    case .goAway(let last, let code, let debug): handleGoAway(last, code, debug)
     case .settingsAcknowledged, .ping, .pong, .priority, .violation, .ignoredStream: break
     }
   }
 
-  private func takeSettings(_ settings: HTTP2PeerSettings) {
+  private func handleSettings(_ settings: HTTP2PeerSettings) {
     limit = Int(min(settings.maxConcurrentStreams, 1 << 20))
     guard phase == .settling else { return }
     phase = .ready
@@ -20,23 +20,23 @@ extension HTTP2ClientConnection {
     pool.becameReady(self)
   }
 
-  private func takeHeaders(_ slot: UInt32, _ headers: HTTP2Headers) {
+  private func handleHeaders(_ slot: UInt32, _ headers: HTTP2Headers) {
     // Informational responses come before the real one, trailers after it.
     guard flights[slot].status == 0, let status = headers.status, status >= 200 else { return }
     flights[slot].status = status
     flights[slot].headers = headers
   }
 
-  private func takeBody(_ slot: UInt32, _ bytes: [UInt8]) {
+  private func handleBody(_ slot: UInt32, _ bytes: [UInt8]) {
     let room = configuration.keptBytes - flights[slot].body.count
     flights[slot].received += bytes.count
     if room > 0 { flights[slot].body.append(contentsOf: bytes.prefix(room)) }
     guard flights[slot].received > configuration.mostBytes, !flights[slot].isReported else { return }
-    takeEnd(slot)
+    handleEnd(slot)
     try? transport?.session.reset(flights[slot].streamID, .cancel)
   }
 
-  private func takeEnd(_ slot: UInt32) {
+  private func handleEnd(_ slot: UInt32) {
     guard !flights[slot].isReported, flights[slot].status > 0 else { return }
     let response = HTTP2Response(
       status: flights[slot].status, headers: flights[slot].headers, body: flights[slot].body)
@@ -44,7 +44,7 @@ extension HTTP2ClientConnection {
     judge(response)
   }
 
-  private func takeClose(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
+  private func handleClose(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
     let slot = stream.context
     if !flights[slot].isReported {
       // nghttp2 closes the streams above a GOAWAY's last one as if each had been refused.
@@ -55,7 +55,7 @@ extension HTTP2ClientConnection {
     pool.markDirty(self)
   }
 
-  private func takeGoAway(_ last: Int32, _ code: HTTP2ErrorCode, _ debug: [UInt8]) {
+  private func handleGoAway(_ last: Int32, _ code: HTTP2ErrorCode, _ debug: [UInt8]) {
     let text = String(decoding: debug.prefix(256), as: UTF8.self)
     goAwayLast = last
     if phase == .settling || phase == .ready { pool.goingAway(self, code, text) }

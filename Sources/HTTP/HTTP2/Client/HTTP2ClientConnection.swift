@@ -243,7 +243,7 @@ package final class HTTP2ClientConnection {
     lastUse = driver.now
   }
 
-  /// Takes no more requests; ends after the last response.
+  /// Accepts no more requests; ends after the last response.
   func retire() {
     guard phase == .ready || phase == .settling else { return }
     phase = .draining
@@ -259,13 +259,13 @@ package final class HTTP2ClientConnection {
       lastRead = driver.now
       pingSent = nil
     }
-    takeEvents()
+    handleEvents()
     if case .ended(let reason) = outcome { end(reason) }
   }
 
-  private func takeEvents() {
-    transport?.session.takeEvents(into: &driver.events)
-    for event in driver.events where phase != .ended { take(event) }
+  private func handleEvents() {
+    transport?.session.drainEvents(into: &driver.events)
+    for event in driver.events where phase != .ended { handle(event) }
   }
 
   /// Sends what was queued, and ends the connection when it has nothing left to do.
@@ -279,7 +279,7 @@ package final class HTTP2ClientConnection {
       return
     }
     // Our own resets close streams as they are sent.
-    takeEvents()
+    handleEvents()
     if phase == .draining, flights.count == 0 {
       sendGoAway()
       end(nil)

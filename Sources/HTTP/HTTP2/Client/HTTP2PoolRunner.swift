@@ -63,7 +63,7 @@ package final class HTTP2PoolRunner {
     // Responses may change what is sent next: a new token, a pause.
     deliver()
     noticeChanges()
-    let wantsMore = takeRequests()
+    let wantsMore = submitRequests()
     connectIfNeeded()
     for connection in connections where connection.isDirty {
       connection.isDirty = false
@@ -112,13 +112,13 @@ package final class HTTP2PoolRunner {
     results.removeAll(keepingCapacity: true)
   }
 
-  private var mayTake: Bool {
-    hasWork && !status.isPaused && closing == nil && source.mayTake
+  private var maySubmit: Bool {
+    hasWork && !status.isPaused && closing == nil && source.maySubmit
   }
 
   /// Fills one connection after the other, so that the last ones become idle when there is little to do.
-  private func takeRequests() -> Bool {
-    guard mayTake else {
+  private func submitRequests() -> Bool {
+    guard maySubmit else {
       fullSince = nil
       return false
     }
@@ -149,7 +149,7 @@ package final class HTTP2PoolRunner {
   // MARK: Connections
 
   private func connectIfNeeded() {
-    guard mayTake, !connections.contains(where: { $0.isStarting }) else { return }
+    guard maySubmit, !connections.contains(where: { $0.isStarting }) else { return }
     let ready = connections.filter { $0.phase == .ready }
     guard !ready.isEmpty else {
       connect()

@@ -35,7 +35,7 @@ package struct HTTP2ResultEntry: Sendable {
 /// must not block; those of one pool never overlap.
 package protocol HTTP2PoolSource: AnyObject {
   /// Whether requests may be taken now; asked in each turn.
-  var mayTake: Bool { get }
+  var maySubmit: Bool { get }
 
   /// Submits at most this many requests to a connection, in sending order, and returns how many. Fewer mean
   /// that there are no more now: the pool does not ask again before the next `wake()`. `areScarce` says that
@@ -43,7 +43,7 @@ package protocol HTTP2PoolSource: AnyObject {
   /// requests in flight.
   func submit(upTo count: Int, areScarce: Bool, to connection: HTTP2ClientConnection) -> Int
 
-  /// Takes the results of one turn of the loop, in no particular order.
+  /// Handles the results of one turn of the loop, in no particular order.
   func answered(_ results: [HTTP2ResultEntry])
 
   /// Whether a response says that its connection is of no more use.

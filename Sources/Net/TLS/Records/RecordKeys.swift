@@ -78,7 +78,7 @@ package struct RecordKeys {
 
   /// What makes the next record's nonce (RFC 8446 section 5.3), which is used once; nil if there was one for
   /// each number.
-  private mutating func takeNonce() -> InlineArray<12, UInt8>? {
+  private mutating func nextNonce() -> InlineArray<12, UInt8>? {
     guard sequence < .max else { return nil }
     var nonce = base
     for place in 0..<8 { nonce[11 - place] ^= UInt8(truncatingIfNeeded: sequence >> (8 * UInt64(place))) }
@@ -93,7 +93,7 @@ package struct RecordKeys {
     _ ciphers: inout co_record_ciphers
   ) -> Bool {
     precondition(output.count >= content.count + RecordLayer.overhead)
-    guard var nonce = takeNonce() else { return false }
+    guard var nonce = nextNonce() else { return false }
     return withUnsafeBytes(of: &key) { key in
       withUnsafeBytes(of: &nonce) { nonce in
         co_seal_record(
@@ -107,7 +107,7 @@ package struct RecordKeys {
 
   /// Decrypts a record, header and all, in its place. False if it is not the peer's next one.
   mutating func open(_ record: UnsafeMutableRawBufferPointer, _ ciphers: inout co_record_ciphers) -> Bool {
-    guard record.count >= RecordLayer.headerSize, var nonce = takeNonce() else { return false }
+    guard record.count >= RecordLayer.headerSize, var nonce = nextNonce() else { return false }
     return withUnsafeBytes(of: &key) { key in
       withUnsafeBytes(of: &nonce) { nonce in
         co_open_record(

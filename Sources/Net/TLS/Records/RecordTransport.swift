@@ -94,7 +94,7 @@ final class RecordTransport {
   // MARK: Reading
 
   func read(_ descriptor: Int32, into output: UnsafeMutableRawBufferPointer) -> TLSSession.Transfer {
-    guard content.isEmpty else { return .bytes(takeContent(into: output)) }
+    guard content.isEmpty else { return .bytes(moveContent(into: output)) }
     guard end == nil else { return transfer }
     let room = RecordRoom.ofThisThread
     var whole = 0..<held.count
@@ -125,7 +125,7 @@ final class RecordTransport {
 
   private var transfer: TLSSession.Transfer { end?.transfer ?? .wantRead }
 
-  private func takeContent(into output: UnsafeMutableRawBufferPointer) -> Int {
+  private func moveContent(into output: UnsafeMutableRawBufferPointer) -> Int {
     let count = min(content.count, output.count)
     content.withUnsafeBytes { output.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     content = count == content.count ? [] : Array(content[count...])

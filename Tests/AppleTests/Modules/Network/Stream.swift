@@ -34,12 +34,12 @@ final class Stream: @unchecked Sendable {
   func start(_ queue: DispatchQueue) {
     work.async { [self] in
       self.queue = queue
-      tell(.preparing)
+      notify(.preparing)
       guard connect() else { return }
-      guard let tls else { return tell(.ready) }
+      guard let tls else { return notify(.ready) }
       guard handshake(least: tls.minimum) else { return fail(.tls(-9808)) }
       tls.decide(chain: chain, host: host) { [self] isTrusted in
-        work.async { [self] in if isTrusted { tell(.ready) } else { fail(.tls(-9807)) } }
+        work.async { [self] in if isTrusted { notify(.ready) } else { fail(.tls(-9807)) } }
       }
     }
   }
@@ -69,7 +69,7 @@ final class Stream: @unchecked Sendable {
       source?.cancel()
       closeSocket()
       finishReading(nil, false, .posix(ECANCELED))
-      tell(.cancelled)
+      notify(.cancelled)
       queue.async { [self] in handler = nil }
     }
   }
@@ -83,9 +83,9 @@ final class Stream: @unchecked Sendable {
     (ssl, context, socket) = (nil, nil, -1)
   }
 
-  private func tell(_ state: NWConnection.State) { queue.async { [self] in handler?(state) } }
+  private func notify(_ state: NWConnection.State) { queue.async { [self] in handler?(state) } }
 
-  private func fail(_ error: NWError) { if !isCancelled { tell(.failed(error)) } }
+  private func fail(_ error: NWError) { if !isCancelled { notify(.failed(error)) } }
 }
 
 // MARK: - Steps, on the queue of the stream
@@ -98,7 +98,7 @@ extension Stream {
     let status = getaddrinfo(host, String(port), &hints, &list)
     defer { if let list { freeaddrinfo(list) } }
     guard status == 0 else {
-      tell(.waiting(.dns(status)))
+      notify(.waiting(.dns(status)))
       return false
     }
     var next = list
@@ -113,7 +113,7 @@ extension Stream {
       }
       close(new)
     }
-    tell(.waiting(.posix(ECONNREFUSED)))
+    notify(.waiting(.posix(ECONNREFUSED)))
     return false
   }
 

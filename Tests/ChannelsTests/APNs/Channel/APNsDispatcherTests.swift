@@ -90,7 +90,7 @@ import Testing
       try await eventually { queue.queue.state.withLock { !$0.retries.hasDue && !$0.isReadingAgain } }
       var asked: [UInt64] = []
       while dispatcher.problem == nil {
-        let requests = dispatcher.take(upTo: 128, areScarce: false)
+        let requests = dispatcher.popRequests(upTo: 128, areScarce: false)
         if requests.isEmpty { break }
         asked += requests.map(\.id.low)
         dispatcher.answered(requests.map { APNsResultEntry(tag: $0.tag, result: .answered(answer)) })

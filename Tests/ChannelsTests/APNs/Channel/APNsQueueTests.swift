@@ -44,13 +44,13 @@ import Testing
     let scene = try await QueueScene()
     let first = try await scene.register(1, fingerprint: "first")
     let push = try await scene.push()
-    let request = try #require(try await scene.take().first)
+    let request = try #require(try await scene.popRequests().first)
     #expect(request.deviceToken == [1])
     scene.answer(request, status, status == 429 ? "TooManyRequests" : nil)
     _ = try await scene.register(1, fingerprint: "second")
     for _ in 0..<40 {
       try await scene.second()
-      #expect(try await scene.take().isEmpty)
+      #expect(try await scene.popRequests().isEmpty)
     }
     #expect(try await scene.token(of: first) == nil)
     let targets = try await scene.targets(of: push)
@@ -63,8 +63,8 @@ import Testing
     let number = try await scene.register(1)
     _ = try await scene.push()
     try await scene.settle()
-    try await scene.tell(2, of: number)
-    #expect(try await scene.take().map(\.deviceToken) == [[2]])
+    try await scene.setToken(2, of: number)
+    #expect(try await scene.popRequests().map(\.deviceToken) == [[2]])
   }
 
   @Test func `Many changes at once put everything in question, and lose nothing`() async throws {
@@ -88,17 +88,17 @@ import Testing
     for _ in 0..<2 {
       _ = try await scene.push()
       for environment in [APNsEnvironment.production, .sandbox] {
-        for request in try await scene.take(environment) {
+        for request in try await scene.popRequests(environment) {
           scene.answer(request, 400, "BadDeviceToken", environment)
         }
       }
     }
     try await scene.second()
     if isTold {
-      try await scene.tell(1, of: number)
+      try await scene.setToken(1, of: number)
     } else {
       _ = try await scene.push()
-      let request = try #require(try await scene.take().first)
+      let request = try #require(try await scene.popRequests().first)
       scene.answer(request, 200)
     }
     for _ in 0..<130 { try await scene.second() }
@@ -114,7 +114,7 @@ import Testing
     if otherWorks { _ = try await scene.register(2) }
     _ = try await scene.push()
     for environment in [APNsEnvironment.production, .sandbox] {
-      for request in try await scene.take(environment) {
+      for request in try await scene.popRequests(environment) {
         if request.deviceToken == [2] {
           scene.answer(request, 200)
         } else {
@@ -135,7 +135,7 @@ import Testing
     for round in 0..<8 {
       if round % 4 == 0 { _ = try await scene.push() }
       for environment in [APNsEnvironment.production, .sandbox] {
-        for request in try await scene.take(environment) {
+        for request in try await scene.popRequests(environment) {
           if request.deviceToken[0] > 10 {
             scene.answer(request, 200)
           } else {
@@ -154,10 +154,10 @@ import Testing
     let scene = try await QueueScene()
     let number = try await scene.register(1)
     _ = try await scene.push()
-    let early = try #require(try await scene.take().first)
+    let early = try #require(try await scene.popRequests().first)
     try await scene.second()
     _ = try await scene.push()
-    let late = try #require(try await scene.take().first)
+    let late = try #require(try await scene.popRequests().first)
     scene.answer(late, 200)
     scene.answer(early, 410, "Unregistered")
     try await scene.second()
@@ -175,7 +175,7 @@ import Testing
     let other: APNsEnvironment = home == .production ? .sandbox : .production
     for _ in 0..<8 {
       for environment in [home, other] {
-        for request in try await scene.take(environment) {
+        for request in try await scene.popRequests(environment) {
           scene.answer(request, 400, "BadDeviceToken", environment)
         }
       }
@@ -193,17 +193,17 @@ import Testing
     var numbers: [RegistrationNumber] = []
     for token in 1...20 { numbers.append(try await scene.register(UInt8(token))) }
     _ = try await scene.push()
-    for request in try await scene.take() { scene.answer(request, 200) }
+    for request in try await scene.popRequests() { scene.answer(request, 200) }
     try scene.replaceCredential()
     for _ in 0..<3 {
       _ = try await scene.push()
-      for request in try await scene.take() { scene.answer(request, 400, "DeviceTokenNotForTopic") }
+      for request in try await scene.popRequests() { scene.answer(request, 400, "DeviceTokenNotForTopic") }
       try await scene.second()
     }
     for number in numbers { #expect(try await scene.token(of: number) != nil) }
     // The service knows this one as the app's.
     _ = try await scene.push()
-    let request = try #require(try await scene.take(upTo: 1).first)
+    let request = try #require(try await scene.popRequests(upTo: 1).first)
     scene.answer(request, 410, "Unregistered")
     try await scene.second()
     var left = 0
@@ -220,14 +220,14 @@ import Testing
     var pushes: [MessageID] = []
     for _ in 0..<3 { pushes.append(try await scene.push()) }
     for _ in 0..<30 {
-      let requests = try await scene.take()
+      let requests = try await scene.popRequests()
       #expect(requests.map(\.id.high) == pushes.map(\.rawValue))
       // As they come when a connection ends, in any order.
       for request in requests.reversed() { scene.answer(request, .notSent) }
     }
     // A stream that alone is refused again and again does wait.
     var refused = 0
-    while let request = try await scene.take(upTo: 1).first, refused < 30 {
+    while let request = try await scene.popRequests(upTo: 1).first, refused < 30 {
       scene.answer(request, .refused)
       refused += 1
     }
@@ -238,31 +238,31 @@ import Testing
     let scene = try await QueueScene()
     _ = try await scene.register(1)
     _ = try await scene.push()
-    let request = try #require(try await scene.take().first)
+    let request = try #require(try await scene.popRequests().first)
     scene.answer(request, 429, "TooManyRequests", retryAfter: 120)
     for _ in 0..<119 {
       try await scene.second()
-      let early = scene.dispatchers[.production]?.take(upTo: 9, areScarce: false) ?? []
+      let early = scene.dispatchers[.production]?.popRequests(upTo: 9, areScarce: false) ?? []
       #expect(early.isEmpty)
     }
     for _ in 0..<2 { try await scene.second() }
-    #expect(try await scene.take().count == 1)
+    #expect(try await scene.popRequests().count == 1)
   }
 
   @Test(arguments: [true, false]) func `A call rings soon or never`(hasTime: Bool) async throws {
     let scene = try await QueueScene()
     let number = try await scene.register(1)
-    try await scene.tell(9, as: .voip, of: number)
+    try await scene.setToken(9, as: .voip, of: number)
     let push = try await scene.push(
       #"{"voip":{"caller":"Anna"}}"#, options: hasTime ? #"{"time_to_live":300}"# : "{}")
-    let request = try #require(try await scene.take().first)
+    let request = try #require(try await scene.popRequests().first)
     #expect(request.type == .voip)
     scene.answer(request, 500, "InternalServerError")
     for _ in 0..<31 {
       scene.world.clock.advance(seconds: 1)
     }
     try await scene.second()
-    let again = try await scene.take()
+    let again = try await scene.popRequests()
     #expect(again.count == (hasTime ? 1 : 0))
     for request in again { scene.answer(request, 200) }
     try await scene.second()
@@ -275,7 +275,7 @@ import Testing
     let scene = try await QueueScene()
     let number = try await scene.register(1)
     _ = try await scene.push()
-    let request = try #require(try await scene.take().first)
+    let request = try #require(try await scene.popRequests().first)
     let old = try #require(scene.queue.target(for: .production))
     let new = APNsDispatcher(environment: .production, mint: nil, parts: scene.parts)
     scene.queue.set(
@@ -293,7 +293,7 @@ import Testing
     var numbers: [RegistrationNumber] = []
     for token in 1...6 { numbers.append(try await scene.register(UInt8(token))) }
     let push = try await scene.push()
-    let requests = try await scene.take(upTo: 4)
+    let requests = try await scene.popRequests(upTo: 4)
     try #require(requests.count == 4)
     // One is answered and not stored yet.
     scene.answer(requests[0], 200)
@@ -301,7 +301,7 @@ import Testing
       scene.router.deliveries.recall(push, in: scene.app) { done($0) }
     }.get()
     #expect(count.waiting == 2)
-    #expect(try await scene.take().isEmpty)
+    #expect(try await scene.popRequests().isEmpty)
     // What was answered is stored at a tick at which nobody else waits for the writer.
     var waiting = try await scene.targets(of: push)
     for _ in 0..<20 where waiting?.pending.count != 3 {
@@ -316,7 +316,7 @@ import Testing
     let targets = try #require(try await scene.targets(of: push))
     #expect(targets.delivered.count == 2 && targets.recalled.count == 3 && targets.pending.isEmpty)
     #expect(targets.failed.mapValues(\.count) == ["NoAnswer": 1])
-    #expect(try await scene.take().isEmpty)
+    #expect(try await scene.popRequests().isEmpty)
   }
 
   /// What Apple has answered is not lost when the database cannot take it at the moment of the recall.
@@ -324,7 +324,7 @@ import Testing
     let scene = try await QueueScene()
     for token in 1...3 { _ = try await scene.register(UInt8(token)) }
     let push = try await scene.push()
-    let request = try #require(try await scene.take(upTo: 1).first)
+    let request = try #require(try await scene.popRequests(upTo: 1).first)
     scene.answer(request, 200)
     let store = scene.world.store
     func rename(_ old: String, _ new: String) async throws {
@@ -357,7 +357,7 @@ import Testing
     let scene = try await QueueScene()
     for token in 1...3 { _ = try await scene.register(UInt8(token)) }
     let push = try await scene.push()
-    try #require(try await scene.take(upTo: 2).count == 2)
+    try #require(try await scene.popRequests(upTo: 2).count == 2)
     let count = try await awaitCallback { done in
       scene.router.deliveries.recall(push, in: scene.app) { done($0) }
     }.get()
@@ -367,7 +367,7 @@ import Testing
       next.queue.state.withLock { !$0.isSpilled && !$0.isSaving && $0.finished.isEmpty }
     }
     #expect(next.queue.state.withLock { $0.open.isEmpty })
-    #expect(next.take(.production, upTo: 10, token: nil).isEmpty)
+    #expect(next.popRequests(.production, upTo: 10, token: nil).isEmpty)
     let targets = try #require(try await scene.targets(of: push))
     #expect(targets.recalled.count == 1 && targets.failed.mapValues(\.count) == ["NoAnswer": 2])
   }

@@ -31,7 +31,7 @@ import Testing
     let plain = try await scene.push()
     let traced = try await scene.push()
     try follow(traced, scene, tracer)
-    let requests = try await scene.take()
+    let requests = try await scene.popRequests()
     #expect(requests.count == 6)
     scene.world.clock.advance(seconds: 2)
     let failed = requests.last { $0.id.high == traced.rawValue }?.tag
@@ -55,7 +55,7 @@ import Testing
     let (scene, tracer) = try await scene(collector)
     for token in 1...3 as ClosedRange<UInt8> { _ = try await scene.register(token) }
     try follow(try await scene.push(), scene, tracer)
-    let requests = try await scene.take()
+    let requests = try await scene.popRequests()
     let results: [APNsResult] = [.notSent, .unknown, .answered(APNsAnswer(status: 500))]
     #expect(requests.count == 3)
     scene.dispatchers[.production]?.answered(

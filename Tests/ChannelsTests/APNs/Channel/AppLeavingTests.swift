@@ -41,10 +41,10 @@ import Testing
     _ = try await world.add(try CredentialWorld.upload(ES256Key.generate()), to: app.id)
     try await channel.parts.credentials.refreshed()
     time.interruption.prepareBeside {
-      _ = router.apps.table.take(app.key)
+      _ = router.apps.table.unload(app.key)
       if isDeleted { channel.forget(app) } else { channel.release(app) }
     }
-    channel.takeOverChanges()
+    channel.applyChanges()
     #expect(time.interruption.wait())
     #expect(queue.target(for: .production)?.credential.id == nil)
     #expect(channel.parts.queues.find(app.id) == nil)

@@ -20,7 +20,7 @@ import Testing
     var requests: [APNsRequest] = []
     for _ in 0..<seconds where requests.isEmpty {
       try await scene.second()
-      requests += try await scene.take()
+      requests += try await scene.popRequests()
     }
     return requests
   }
@@ -29,9 +29,9 @@ import Testing
     let scene = try await QueueScene()
     let number = try await scene.register(1)
     let old = try await scene.push(Self.alert, options: Self.collapsing)
-    scene.answer(try #require(try await scene.take().first), status)
+    scene.answer(try #require(try await scene.popRequests().first), status)
     let new = try await scene.push(Self.alert, options: Self.collapsing)
-    let request = try #require(try await scene.take().first)
+    let request = try #require(try await scene.popRequests().first)
     #expect(request.id.high == new.rawValue)
     scene.answer(request, 200)
     #expect(try await leaving(scene, within: 60).isEmpty)
@@ -46,9 +46,9 @@ import Testing
     let scene = try await QueueScene()
     let number = try await scene.register(1)
     let old = try await scene.push(Self.alert, options: Self.collapsing)
-    let first = try #require(try await scene.take().first)
+    let first = try #require(try await scene.popRequests().first)
     _ = try await scene.push(Self.alert, options: Self.collapsing)
-    scene.answer(try #require(try await scene.take().first), 200)
+    scene.answer(try #require(try await scene.popRequests().first), 200)
     scene.answer(first, result)
     #expect(try await leaving(scene, within: 60).isEmpty)
     #expect(try await scene.targets(of: old)?.recalled.members() == [number])
@@ -59,9 +59,9 @@ import Testing
     let scene = try await QueueScene()
     _ = try await scene.register(1)
     let old = try await scene.push(Self.alert, options: Self.collapsing)
-    scene.answer(try #require(try await scene.take().first), 429)
+    scene.answer(try #require(try await scene.popRequests().first), 429)
     _ = try await scene.push(Self.alert, options: Self.collapsing)
-    let newer = try #require(try await scene.take().first)
+    let newer = try #require(try await scene.popRequests().first)
     #expect(try await leaving(scene, within: 60).isEmpty)
     scene.answer(newer, 400, "PayloadEmpty")
     let again = try #require(try await leaving(scene, within: 60).first)
@@ -77,12 +77,12 @@ import Testing
     _ = try await scene.register(1)
     _ = try await scene.register(2)
     let old = try await scene.push(Self.alert, options: Self.collapsing)
-    let requests = try await scene.take()
+    let requests = try await scene.popRequests()
     try #require(requests.count == 2)
     scene.answer(requests[0], 200)
     scene.answer(requests[1], 429)
     _ = try await scene.push(Self.alert, options: options)
-    for request in try await scene.take() { scene.answer(request, 200) }
+    for request in try await scene.popRequests() { scene.answer(request, 200) }
     let again = try await leaving(scene, within: 60)
     #expect(again.map(\.id.high) == [old.rawValue])
     #expect(again.map(\.deviceToken) == [requests[1].deviceToken])
@@ -95,9 +95,9 @@ import Testing
     let scene = try await QueueScene()
     _ = try await scene.register(1)
     _ = try await scene.push(Self.badge(old))
-    scene.answer(try #require(try await scene.take().first), 429)
+    scene.answer(try #require(try await scene.popRequests().first), 429)
     _ = try await scene.push(Self.badge(new))
-    let newer = try #require(try await scene.take().first)
+    let newer = try #require(try await scene.popRequests().first)
     #expect(String(decoding: newer.payload, as: UTF8.self).contains(#""badge":\#(shown)"#))
     scene.answer(newer, 200)
     let again = try #require(try await leaving(scene, within: 60).first)
@@ -134,7 +134,7 @@ import Testing
     let new = try await scene.push(
       Self.badge(badges.new), to: #"{"registration_id":["\#(id.text)"]}"#)
     for (service, target) in targets { scene.queue.set(target, isStopped: false, for: service) }
-    let own = try await scene.take().filter { $0.deviceToken == [1] }
+    let own = try await scene.popRequests().filter { $0.deviceToken == [1] }
     #expect(own.count == 2 && own.first?.id.high == new.rawValue)
     let last = try #require(own.last)
     #expect(String(decoding: last.payload, as: UTF8.self).contains(#""badge":\#(badges.shown)"#))
@@ -152,11 +152,11 @@ import Testing
     let scene = try await QueueScene()
     _ = try await scene.register(1)
     _ = try await scene.push(Self.badge(old))
-    let first = try #require(try await scene.take().first)
+    let first = try #require(try await scene.popRequests().first)
     _ = try await scene.push(Self.badge(new))
-    scene.answer(try #require(try await scene.take().first), 200)
+    scene.answer(try #require(try await scene.popRequests().first), 200)
     scene.answer(first, .notSent)
-    let again = try #require(try await scene.take().first)
+    let again = try #require(try await scene.popRequests().first)
     #expect(String(decoding: again.payload, as: UTF8.self).contains(#""badge":\#(shown)"#))
   }
 
@@ -164,7 +164,7 @@ import Testing
     let scene = try await QueueScene()
     let number = try await scene.register(1)
     _ = try await scene.push(Self.badge(change))
-    let first = try #require(try await scene.take().first)
+    let first = try #require(try await scene.popRequests().first)
     scene.answer(first, 429)
     let id = scene.app.id
     _ = try await scene.world.store.change { transaction throws(StorageError) in

@@ -94,7 +94,7 @@ import Testing
     let home = LocalHome(scene.router)
     for isForeground in [false, true] {
       var answers: [HomeMessage] = []
-      home.take(
+      home.handle(
         [.state(session, isForeground: isForeground, wantsNewest: isForeground)], answers: &answers)
       try await pass(scene.queue, scene)
       // The queue hears of it a moment later.

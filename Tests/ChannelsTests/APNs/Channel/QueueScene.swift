@@ -115,7 +115,8 @@ final class QueueScene {
     ).number
   }
 
-  func tell(_ token: UInt8, as slot: APNsTokenSlot = .device, of number: RegistrationNumber) async throws {
+  func setToken(_ token: UInt8, as slot: APNsTokenSlot = .device, of number: RegistrationNumber) async throws
+  {
     try await awaitCallback { done in
       router.registrations.setTokens([PushToken(slot, .production, [token])], of: number, in: app) {
         done($0)
@@ -176,13 +177,14 @@ final class QueueScene {
   }
 
   /// What would leave now.
-  func take(_ environment: APNsEnvironment = .production, upTo count: Int = 100) async throws -> [APNsRequest]
+  func popRequests(_ environment: APNsEnvironment = .production, upTo count: Int = 100) async throws
+    -> [APNsRequest]
   {
     var requests: [APNsRequest] = []
     // What is read or noted before it leaves comes with a later call.
     for _ in 0..<4 {
       try await settle()
-      requests += dispatchers[environment]?.take(upTo: count - requests.count, areScarce: false) ?? []
+      requests += dispatchers[environment]?.popRequests(upTo: count - requests.count, areScarce: false) ?? []
     }
     return requests
   }

@@ -12,7 +12,7 @@ import Testing
     let scene = try await QueueScene()
     _ = try await scene.register(1)
     var pushes = [try await scene.push()]
-    scene.answer(try #require(try await scene.take().first), 429)
+    scene.answer(try #require(try await scene.popRequests().first), 429)
     pushes.append(try await scene.push())
     try await scene.settle()
     let target = try #require(scene.queue.target(for: .production))
@@ -23,10 +23,10 @@ import Testing
     // Said again at each change of credentials: that is no other removal.
     scene.queue.set(nil, isStopped: false, for: .production)
     try await scene.second()
-    #expect(try await scene.take().isEmpty)
+    #expect(try await scene.popRequests().isEmpty)
     for push in pushes { #expect(try await scene.targets(of: push)?.pending.count == 1) }
     scene.queue.set(target, isStopped: false, for: .production)
-    let sent = Set(try await scene.take().map(\.id.high))
+    let sent = Set(try await scene.popRequests().map(\.id.high))
     #expect(sent == Set(pushes.map(\.rawValue)))
   }
 

@@ -67,7 +67,7 @@ let delivered = APNsResult.answered(APNsAnswer(status: 200))
     source.push(0..<3000, payload: payload)
     await source.untilSettled(3000)
     #expect(source.results.values.allSatisfy { $0 == [delivered] })
-    #expect(source.largestTake <= 128)
+    #expect(source.largestBatch <= 128)
   }
 
   @Test func reasonsAreRead() async throws {

@@ -21,7 +21,7 @@ final class TestSource: APNsSource {
     var queue: [APNsRequest] = []
     var results: [UInt64: [APNsResult]] = [:]
     var events: [HTTP2PoolEvent] = []
-    var largestTake = 0
+    var largestBatch = 0
     /// Requests by tag, to repeat them.
     var all: [UInt64: APNsRequest] = [:]
     weak var pool: APNsPool?
@@ -58,9 +58,9 @@ final class TestSource: APNsSource {
     pool?.wake()
   }
 
-  func take(upTo count: Int, areScarce: Bool) -> [APNsRequest] {
+  func popRequests(upTo count: Int, areScarce: Bool) -> [APNsRequest] {
     state.withLock { state in
-      state.largestTake = max(state.largestTake, count)
+      state.largestBatch = max(state.largestBatch, count)
       let taken = Array(state.queue.prefix(count))
       state.queue.removeFirst(taken.count)
       return taken
@@ -105,7 +105,7 @@ final class TestSource: APNsSource {
 
   var results: [UInt64: [APNsResult]] { state.withLock { $0.results } }
   var events: [HTTP2PoolEvent] { state.withLock { $0.events } }
-  var largestTake: Int { state.withLock { $0.largestTake } }
+  var largestBatch: Int { state.withLock { $0.largestBatch } }
   var queued: Int { state.withLock { $0.queue.count } }
 
   /// The reasons of failed connections.

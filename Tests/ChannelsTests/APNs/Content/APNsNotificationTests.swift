@@ -187,16 +187,16 @@ private func rendered(_ notification: APNsNotification, id: UInt64 = 7, badge: I
   func overriddenPushesShareTheCollapseID(_ options: String, _ expected: String) throws {
     let first = try content(ios(#""alert":"a""#, #","options":\#(options)"#))
     var second = try content(ios(#""alert":"b""#, #","options":{"override_msg_id":1}"#))
-    second.take(placeOf: first, renderers)
+    second.replaceNotification(of: first, renderers)
     var third = try content(ios(#""alert":"c""#, #","options":{"override_msg_id":2}"#))
-    third.take(placeOf: second, renderers)
+    third.replaceNotification(of: second, renderers)
     for (id, content) in [(1, first), (2, second), (3, third)] as [(UInt64, PushContent)] {
       let collapse = try #require(content.apns?.collapseID(of: MessageID(id)))
       #expect(String(decoding: collapse, as: UTF8.self) == expected)
     }
     var own = try content(
       ios(#""alert":"d""#, #","options":{"override_msg_id":1,"apns_collapse_id":"own"}"#))
-    own.take(placeOf: first, renderers)
+    own.replaceNotification(of: first, renderers)
     #expect(own.apns?.collapse == .given(Array("own".utf8)))
   }
 

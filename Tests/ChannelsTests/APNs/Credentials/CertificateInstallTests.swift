@@ -14,7 +14,7 @@ import Testing
     _ channel: APNsChannel, _ app: App, _ files: [CredentialInput]
   ) async -> Result<[CredentialReceipt], CredentialInput.Refusal> {
     await awaitCallback { done in
-      channel.credentials?.take(files, for: app, noting: nil) { done($0) }
+      channel.credentials?.checkAndInstall(files, for: app, noting: nil) { done($0) }
     }
   }
 

@@ -26,10 +26,10 @@ import Testing
     try await credentials.refreshed()
     #expect(credentials.inUse(app) == new[0])
     #expect(credentials.inUse(app, .sandbox) == new[1])
-    #expect(world.told().map(\.status) == [.usable, .usable, .usable])
+    #expect(world.drainChanges().map(\.status) == [.usable, .usable, .usable])
     // Nothing new: nothing told.
     try await credentials.refreshed()
-    #expect(world.told().isEmpty)
+    #expect(world.drainChanges().isEmpty)
     let now = world.clock.now()
     _ = try await world.store.change { transaction throws(StorageError) in
       try transaction.credentials.remove(app: app, id: new[0], at: now)
@@ -37,7 +37,9 @@ import Testing
     try await credentials.refreshed()
     #expect(credentials.inUse(app) == old)
     #expect(
-      world.told() == [APNsCredentialChange(id: new[0], app: app, environment: .production, status: nil)])
+      world.drainChanges() == [
+        APNsCredentialChange(id: new[0], app: app, environment: .production, status: nil)
+      ])
   }
 
   /// Opened as it was uploaded, and signed by the key that was uploaded.
@@ -119,7 +121,7 @@ import Testing
     let new = try await world.add(try CredentialWorld.upload(.generate()), to: app)[0]
     let credentials = world.makeCredentials()
     try await credentials.refreshed()
-    _ = world.told()
+    _ = world.drainChanges()
     credentials.pause(new, app: AppID(99), reason: "another app's")
     #expect(credentials.inUse(app) == new)
     credentials.pause(new, app: app, reason: "InvalidProviderToken")
@@ -127,10 +129,10 @@ import Testing
     #expect(credentials.inUse(app) == old)
     credentials.pause(old, app: app, reason: String(repeating: "ä", count: 400))
     #expect(credentials.problem(app) == "paused: InvalidProviderToken")
-    #expect(world.told().map(\.id) == [new, old])
+    #expect(world.drainChanges().map(\.id) == [new, old])
     try await credentials.refreshed()
     #expect(credentials.problem(app) == "paused: InvalidProviderToken")
-    #expect(world.told().isEmpty)
+    #expect(world.drainChanges().isEmpty)
 
     try await world.written()
     let restarted = world.makeCredentials()
@@ -164,7 +166,7 @@ import Testing
     world.keys.withLock { $0 = wrong }
     try await credentials.refreshed()
     #expect(credentials.problem(app)?.contains("it is sealed with the secret key") == true)
-    #expect(world.told().count == 2)
+    #expect(world.drainChanges().count == 2)
     world.keys.withLock { $0 = right }
     try await credentials.refreshed()
     #expect(credentials.inUse(app) == id)
@@ -208,12 +210,12 @@ import Testing
       return
     }
     #expect(opened == pair && credential.id == ids[1] && credential.expiresAt == pair.facts.notAfter)
-    _ = world.told()
+    _ = world.drainChanges()
     world.clock.advance(minutes: 30 * 24 * 60)
     #expect(credentials.problem(app) == "the certificate has expired")
     #expect(credentials.expiries().map(\.daysLeft) == [-1, -1])
     try await credentials.refreshed()
-    #expect(world.told().map(\.status) == [.expired, .expired])
+    #expect(world.drainChanges().map(\.status) == [.expired, .expired])
     #expect(metrics.render().contains("borealis_apns_credentials_unusable 2.0\n"))
     // A token takes over.
     let key2 = try await world.add(try CredentialWorld.upload(.generate()), to: app)[0]
@@ -231,7 +233,7 @@ import Testing
     for _ in 0..<5 { credentials.tick() }
     // Whatever the ticks began is done before this is.
     try await credentials.refreshed()
-    #expect(world.told().count == 2)
+    #expect(world.drainChanges().count == 2)
     world.clock.advance(minutes: 31 * 24 * 60)
     for _ in 0..<3595 { credentials.tick() }
     try await world.written()

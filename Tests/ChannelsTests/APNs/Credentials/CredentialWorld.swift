@@ -29,8 +29,8 @@ final class CredentialWorld: Sendable {
       }), time: clock, log: .silent, onChange: { [self] change in changes.withLock { $0.append(change) } })
   }
 
-  /// Changes that were told since the last call.
-  func told() -> [APNsCredentialChange] {
+  /// Changes since the last call.
+  func drainChanges() -> [APNsCredentialChange] {
     changes.withLock { changes in
       defer { changes = [] }
       return changes

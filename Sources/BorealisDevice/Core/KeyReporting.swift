@@ -1,6 +1,6 @@
-/// When the server is told the device's key again, after it was not taken. Milliseconds are those of the
-/// caller's clock.
-struct KeyTelling: Sendable {
+/// When the device's key is reported to the server again, after the server did not accept it. Milliseconds
+/// are those of the caller's clock.
+struct KeyReporting: Sendable {
   /// Milliseconds until the first time; each time after that twice as long.
   static let firstWait: UInt64 = 5000
   /// Times in one session. The next login begins anew.
@@ -10,10 +10,10 @@ struct KeyTelling: Sendable {
   /// When; nil for not at all.
   private(set) var again: UInt64?
 
-  /// It is being told.
+  /// A report has begun.
   mutating func begun() { again = nil }
 
-  /// It was not taken.
+  /// The server did not accept the key.
   mutating func failed(at now: UInt64) {
     guard tries < Self.mostTries else { return }
     again = now &+ Self.firstWait << UInt64(tries)

@@ -1,5 +1,5 @@
 /// A token of any channel as a device tells it, not checked yet: the channel says what may stand in it.
-public struct ToldToken: Hashable, Sendable {
+public struct ReportedToken: Hashable, Sendable {
   /// Most bytes of a token.
   public static let maximumBytes = 4096
 
@@ -24,7 +24,7 @@ public struct ToldToken: Hashable, Sendable {
   }
 
   /// Whether another one takes its place.
-  public func hasSamePlace(as other: ToldToken) -> Bool {
+  public func hasSamePlace(as other: ReportedToken) -> Bool {
     channel == other.channel && kind == other.kind && name == other.name
   }
 }

@@ -8,10 +8,10 @@ import Storage
 /// alias that the page showed: one that the device has set since then stays.
 extension DevicePage {
   /// The button, for those who may send.
-  func takeAliasForm(_ alias: String) -> HTML {
+  func removeAliasForm(_ alias: String) -> HTML {
     guard call.role ?? .viewer >= .sender else { return .none }
     let path = "/console/apps/\(app.key.text)/devices/\(file.row.registrationID.text)/alias/remove"
-    return Forms.sure(call, Words.takeAlias, path, Words.takeAliasText, sending: [("alias", alias)])
+    return Forms.sure(call, Words.removeAlias, path, Words.removeAliasText, sending: [("alias", alias)])
   }
 }
 
@@ -19,10 +19,12 @@ struct AliasPages: Controller {
   let router: Router
 
   static let routes: [Route<AliasPages>] = [
-    Route(.app(.sender), "POST", "/console/apps/{app}/devices/{rid}/alias/remove") { await $0.takeAlias($1) }
+    Route(.app(.sender), "POST", "/console/apps/{app}/devices/{rid}/alias/remove") {
+      await $0.removeAlias($1)
+    }
   ]
 
-  private func takeAlias(_ call: PageCall) async -> HTTPResponse {
+  private func removeAlias(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app, let visitor = call.visitor,
       let id = call.capture("rid").flatMap({ RegistrationID($0) }), let number = app.directory.find(id)
     else { return call.missing }
@@ -36,7 +38,7 @@ struct AliasPages: Controller {
       router.registrations.change(goes, of: number, in: app, noting: entry, reply: $0)
     }
     switch result {
-    case .success: return call.redirect(to: page, notice: .aliasTaken)
+    case .success: return call.redirect(to: page, notice: .aliasRemoved)
     case .failure(.unavailable): return call.unavailable
     case .failure: return call.missing
     }
