@@ -51,7 +51,7 @@ enum ConsoleRegistry {
     Entry { AppPages(router: $0.router, gateway: $0.gateway) },
     Entry { IncidentPages(router: $0.router) },
     Entry { $0.pushes },
-    Entry { PlannedPages(router: $0.router, gateway: $0.gateway, drafts: $0.pushes.drafts) },
+    Entry { SchedulePages(router: $0.router, gateway: $0.gateway, drafts: $0.pushes.drafts) },
     Entry { WaitingPages(router: $0.router, gateway: $0.gateway, drafts: $0.pushes.drafts) },
     Entry { HistoryPages(router: $0.router) },
     Entry { ResultPages(router: $0.router, gateway: $0.gateway, pushes: $0.pushes) },

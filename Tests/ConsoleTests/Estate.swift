@@ -47,8 +47,8 @@ struct Estate {
     push = try await ConsoleTests.push(owner, app, to: device)
     group = .random()
     (schedule, held) = (Gateway.uuid(), Gateway.uuid())
-    let (group, token, app, planned) = (group, token, app, Self.planned(schedule, in: app, to: device))
-    var waiting = Self.planned(held, in: app, to: device)
+    let (group, token, app, row) = (group, token, app, Self.scheduleRow(schedule, in: app, to: device))
+    var waiting = Self.scheduleRow(held, in: app, to: device)
     waiting.isEnabled = false
     waiting.approval = ScheduleApproval(author: PersonID(9999), isSend: true, state: .waiting)
     let rest = try await world.store.change { [waiting] transaction throws(StorageError) in
@@ -56,7 +56,7 @@ struct Estate {
       let person = try transaction.people.find(email: email)?.id ?? PersonID(0)
       _ = try transaction.appGroups.create(
         key: group, name: "g", secretHash: SHA256.digest([1]), account: account, at: now)
-      try transaction.schedules.insert(planned)
+      try transaction.schedules.insert(row)
       try transaction.schedules.insert(waiting)
       _ = try transaction.apps.setAskedBrakes(
         app: app.id,
@@ -101,7 +101,7 @@ struct Estate {
     abTest = try await awaitCallback { router.abTests.add("T<1>", design, to: app, reply: $0) }.get().id
   }
 
-  private static func planned(_ uuid: String, in app: App, to device: RegistrationID) -> ScheduleRow {
+  private static func scheduleRow(_ uuid: String, in app: App, to device: RegistrationID) -> ScheduleRow {
     let now = ManualClock().now()
     let local = LocalTime(count: now.seconds + 86_400)
     let time = ScheduleRow.Occurrence(local: local, at: now.adding(seconds: 86_400))

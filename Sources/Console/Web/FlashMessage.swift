@@ -17,8 +17,8 @@ enum FlashMessage: String, CaseIterable {
   case personErased = "person-erased"
   case keyRevoked = "key-revoked"
   case draftLost = "draft-lost"
-  case plannedOver = "planned-over"
-  case plannedCanceled = "planned-canceled"
+  case scheduleOver = "planned-over"
+  case scheduleCanceled = "planned-canceled"
   case sessionsEnded = "sessions-ended"
   case segmentDeleted = "segment-deleted"
   case templateDeleted = "template-deleted"
@@ -62,8 +62,8 @@ enum FlashMessage: String, CaseIterable {
     case .personErased: Words.personErased
     case .keyRevoked: Words.keyRevoked
     case .draftLost: Words.draftLost
-    case .plannedOver: Words.plannedOver
-    case .plannedCanceled: Words.plannedCanceled
+    case .scheduleOver: Words.scheduleOver
+    case .scheduleCanceled: Words.scheduleCanceled
     case .segmentDeleted: Words.segmentDeleted
     case .templateDeleted: Words.templateDeleted
     case .abTestDeleted: Words.abTestDeleted
@@ -86,7 +86,7 @@ enum FlashMessage: String, CaseIterable {
   /// Whether the message reports a problem.
   var isBad: Bool {
     switch self {
-    case .again, .older, .callbacksPrivate, .unsent, .draftLost, .plannedOver, .abTestOver, .canaryOver,
+    case .again, .older, .callbacksPrivate, .unsent, .draftLost, .scheduleOver, .abTestOver, .canaryOver,
       .aliasChanged,
       .recallUnconfirmed, .waitingOver, .ownApproval, .changedSince, .approvalAlone:
       true

@@ -2,7 +2,7 @@
 enum Icon: String, Sendable {
   case overview = "M3 3h5.5v5.5H3zM11.5 3H17v5.5h-5.5zM3 11.5h5.5V17H3zM11.5 11.5H17V17h-5.5z"
   case send = "M17 3 9 11M17 3l-5 14-3-6-6-3z"
-  case planned = "M3 5h14v12H3zM3 9h14M7 3v3.5M13 3v3.5"
+  case schedules = "M3 5h14v12H3zM3 9h14M7 3v3.5M13 3v3.5"
   case waiting = "M10 3a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM6.8 10.2l2.2 2.2 4.2-4.4"
   case history = "M3.5 7.5A7 7 0 1 1 3 10M3 3.5v4h4M10 6v4.2l2.8 1.8"
   case templates = "M5 2.5h7l3 3v12H5zM12 2.5v3h3M7.5 9h5M7.5 12h5M7.5 15h3"

@@ -7,14 +7,14 @@ import Storage
 extension Layout {
   /// The pages of an app, in the order of the sidebar.
   enum Tab: CaseIterable, Sendable {
-    case overview, push, planned, waiting, history, templates, abTests, devices, segments, virtual, charts
+    case overview, push, schedules, waiting, history, templates, abTests, devices, segments, virtual, charts
     case settings
 
     fileprivate var link: Link {
       switch self {
       case .overview: Link(Words.overview, "", .overview)
       case .push: Link(Words.send, "/push", .send, for: .sender)
-      case .planned: Link(Words.planned, "/planned", .planned)
+      case .schedules: Link(Words.scheduled, "/planned", .schedules)
       case .waiting: Link(Words.waitingPushes, "/waiting", .waiting)
       case .history: Link(Words.history, "/pushes", .history)
       case .templates: Link(Words.templates, "/templates", .templates)

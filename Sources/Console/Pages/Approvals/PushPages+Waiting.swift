@@ -27,7 +27,7 @@ extension PushPages {
       guard let object = request.object, let json = try? parseJSON(object) else { throw .internalError }
       let sent = SentPush(
         push: try ScheduledPush(json, rules: gateway.pushRules(of: app)), cid: cid,
-        name: PlannedPages.name(of: request.push), author: visitor.person.id, devices: checked.targets)
+        name: SchedulePages.name(of: request.push), author: visitor.person.id, devices: checked.targets)
       let uuid = Gateway.uuid()
       let held = try await awaitCallback {
         (done: @escaping @Sendable (Result<Approvals.Held, APIError>) -> Void) in

@@ -189,7 +189,7 @@ struct WaitingPages: Controller {
       return Forms.sure(
         call, Words.withdrawRequest, "\(address)/stop", Words.rejectText, button: Words.withdrawRequestNow)
     }
-    let text = schedule.approval.isSend ? Words.approveText : Words.approvePlannedText
+    let text = schedule.approval.isSend ? Words.approveText : Words.approveScheduledText
     let approve = Forms.sure(
       call, Words.approve, "\(address)/approve", text, button: Words.approveNow,
       sending: [("seen", waiting.mark)])

@@ -74,9 +74,9 @@ struct PushPages: Controller {
     _ call: PageCall, _ form: PushForm, _ id: String, _ notice: Layout.Notice?, schedule: String? = nil
   ) -> Layout {
     guard let app = call.app else { return Failures.notFound(call) }
-    let title = call(schedule == nil ? Words.sendPush : Words.editPlanned)
+    let title = call(schedule == nil ? Words.sendPush : Words.editSchedule)
     return Layout(
-      title, tab: schedule == nil ? .push : .planned, notice: notice,
+      title, tab: schedule == nil ? .push : .schedules, notice: notice,
       """
       <h1>\(title)</h1>
       <p class="notice" role="status" hidden data-restored>\(call(Words.draftRestored))
@@ -198,7 +198,7 @@ struct PushPages: Controller {
     let (title, text, link) =
       switch end {
       case .push: (Words.draftSent, Words.draftSentText, Words.result)
-      case .schedule: (Words.draftPlanned, Words.draftPlannedText, Words.toPlanned)
+      case .schedule: (Words.draftScheduled, Words.draftScheduledText, Words.toSchedule)
       case .waits: (Words.draftSent, Words.draftSentText, Words.toWaiting)
       }
     return Layout(
@@ -335,7 +335,7 @@ struct PushPages: Controller {
     do throws(APIError) {
       guard let object = request.object, let json = try? parseJSON(object) else { throw .internalError }
       let push = try ScheduledPush(json, rules: gateway.pushRules(of: app))
-      let name = PlannedPages.name(of: push.request)
+      let name = SchedulePages.name(of: push.request)
       let uuid = draft.schedule ?? Gateway.uuid()
       // One for which nobody can say how many devices it would go to is counted when it goes.
       let size = try? await AudienceSize.find(request.push, in: app, router).get()

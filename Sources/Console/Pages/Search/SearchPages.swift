@@ -86,7 +86,7 @@ struct SearchPages: Controller {
       add(Words.templateFound, template.name, "templates/\(template.id)")
     }
     for test in router.abTests.list(of: app) { add(Words.abTest, test.name, "abtests/\(test.id)") }
-    for schedule in schedules.schedules { add(Words.planned, schedule.name, "planned/\(schedule.id)") }
+    for schedule in schedules.schedules { add(Words.scheduled, schedule.name, "planned/\(schedule.id)") }
     return found
   }
 

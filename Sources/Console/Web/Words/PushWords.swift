@@ -15,7 +15,7 @@ enum PushWords {
     case 2005: Words.needsApprovalHere
     case 2008: Words.pushBroadcasts
     case 8100: schedule(error.message)
-    case 8104: Words.plannedGone
+    case 8104: Words.scheduleGone
     default: other(error.message)
     }
   }
@@ -24,8 +24,8 @@ enum PushWords {
   private static func schedule(_ message: String) -> Phrase {
     if message.hasPrefix("trigger.single.time") { return Words.timeOver }
     if message.hasPrefix("trigger") { return Words.timesOver }
-    if message.hasPrefix("The schedule is over") { return Words.plannedOver }
-    return message.hasPrefix("The app has") ? Words.tooManyPlanned : other(message)
+    if message.hasPrefix("The schedule is over") { return Words.scheduleOver }
+    return message.hasPrefix("The app has") ? Words.tooManySchedules : other(message)
   }
 
   /// The message has the number of bytes, and how many are allowed.

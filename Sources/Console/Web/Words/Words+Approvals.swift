@@ -29,7 +29,7 @@ extension Words {
   static let approve = Phrase("Approve", "批准")
   static let approveText = Phrase(
     "The audience is counted again and the push is sent, once.", "将重新计算目标并发送一次。")
-  static let approvePlannedText = Phrase(
+  static let approveScheduledText = Phrase(
     "The push is sent at its times, to those who match then.", "推送将按设定时间发送给届时符合条件的设备。")
   static let approveNow = Phrase("Approve this push", "批准此推送")
   static let reject = Phrase("Reject", "拒绝")

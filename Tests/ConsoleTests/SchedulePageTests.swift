@@ -10,7 +10,7 @@ import Testing
 @testable import Console
 
 /// Pushes that go later: the fields that say when, the form of what is scheduled, and the pages.
-@Suite struct PlannedTests {
+@Suite struct SchedulePageTests {
   // MARK: When
 
   private static func timing(_ fields: [String: String]) -> PushTiming {

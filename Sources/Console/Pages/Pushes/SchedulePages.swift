@@ -6,14 +6,14 @@ import Model
 import Storage
 
 /// Pushes that are to go later: the schedules of the API, whoever made them.
-struct PlannedPages: Controller {
+struct SchedulePages: Controller {
   let router: Router
   let gateway: Gateway
   let drafts: DraftDesk
 
   private static let path = "/console/apps/{app}/planned"
 
-  static let routes: [Route<PlannedPages>] = [
+  static let routes: [Route<SchedulePages>] = [
     Route(.app(.viewer), "GET", path) { try await $0.showList($1) },
     Route(.app(.viewer), "GET", "\(path)/{schedule_id}") { try await $0.showSchedule($1) },
     Route(.app(.sender), "GET", "\(path)/{schedule_id}/edit") { try await $0.edit($1) },
@@ -56,10 +56,10 @@ struct PlannedPages: Controller {
       : .none
     return call.show(
       Layout(
-        call(Words.planned), tab: .planned,
+        call(Words.scheduled), tab: .schedules,
         """
-        <h1>\(call(Words.planned))</h1>
-        <p class="quiet">\(call(Words.plannedText.with(ZoneText.name(router.zone, at: call.now))))</p>
+        <h1>\(call(Words.scheduled))</h1>
+        <p class="quiet">\(call(Words.scheduledText.with(ZoneText.name(router.zone, at: call.now))))</p>
         <section class="card">\(table(call, app, found.schedules))
         \(if: page > 1 || older != .none, "<p class=\"row\">\(older)</p>")</section>
         """))
@@ -67,7 +67,7 @@ struct PlannedPages: Controller {
 
   private func table(_ call: PageCall, _ app: App, _ schedules: [Schedule]) -> HTML {
     guard !schedules.isEmpty else {
-      return "<p class=\"quiet\">\(call(Words.nothingPlanned))</p>"
+      return "<p class=\"quiet\">\(call(Words.nothingScheduled))</p>"
     }
     return """
       <table class="planned"><thead><tr><th>\(call(Words.nextTime))</th><th>\(call(Words.content))</th>
@@ -100,10 +100,10 @@ struct PlannedPages: Controller {
   }
 
   private func state(of schedule: Schedule, _ call: PageCall) -> HTML {
-    guard schedule.next != nil else { return call.state(.over, Words.plannedEnded) }
+    guard schedule.next != nil else { return call.state(.over, Words.scheduleEnded) }
     if schedule.approval.state == .waiting { return call.state(.warn, Words.waitingPushes) }
     return schedule.isEnabled
-      ? call.state(.open, Words.plannedActive) : call.state(.over, Words.plannedPaused)
+      ? call.state(.open, Words.scheduleActive) : call.state(.over, Words.schedulePaused)
   }
 
   private func part(_ call: PageCall, _ app: App, _ schedule: Schedule) -> ScheduledPart {
@@ -131,7 +131,7 @@ struct PlannedPages: Controller {
     let (title, content) = (part.line, await part.content())
     return call.show(
       Layout(
-        title, tab: .planned,
+        title, tab: .schedules,
         """
         <div class="row"><h1>\(title)</h1><span class="end">\(buttons(call, path, schedule, app))</span></div>
         <p class="quiet facts"><span>schedule_id <code>\(schedule.id)</code> \(call.copyButton(schedule.id))</span>
@@ -152,11 +152,11 @@ struct PlannedPages: Controller {
       ? "<a class=\"button plain\" href=\"\(WaitingPages.address(of: schedule, in: app))\">\(call(Words.waitingPushes))</a>"
       : schedule.isEnabled
         ? Forms.sure(
-          call, Words.pausePlanned, "\(path)/enabled", Words.pausePlannedText, sending: [("enabled", "off")])
+          call, Words.pauseSchedule, "\(path)/enabled", Words.pauseScheduleText, sending: [("enabled", "off")])
         : Forms.sure(
-          call, Words.resumePlanned, "\(path)/enabled", Words.resumePlannedText, sending: [("enabled", "on")])
+          call, Words.resumeSchedule, "\(path)/enabled", Words.resumeScheduleText, sending: [("enabled", "on")])
     let cancel = Forms.sure(
-      call, Words.cancelPlanned, "\(path)/cancel", Words.cancelPlannedText, button: Words.cancelPlannedNow)
+      call, Words.cancelSchedule, "\(path)/cancel", Words.cancelScheduleText, button: Words.cancelScheduleNow)
     return "\(edit)\(pause)\(cancel)"
   }
 
@@ -228,7 +228,7 @@ struct PlannedPages: Controller {
     let path = "/console/apps/\(app.key.text)/planned/\(schedule.id)"
     switch result {
     case .success: return call.redirect(to: path, notice: isEnabled ? .resumed : .paused)
-    case .failure(let error) where error.code == 8100: return call.redirect(to: path, notice: .plannedOver)
+    case .failure(let error) where error.code == 8100: return call.redirect(to: path, notice: .scheduleOver)
     case .failure: return call.unavailable
     }
   }
@@ -242,7 +242,7 @@ struct PlannedPages: Controller {
     }
     switch result {
     case .success, .failure(.scheduleUnknown):
-      return call.redirect(to: "/console/apps/\(app.key.text)/planned", notice: .plannedCanceled)
+      return call.redirect(to: "/console/apps/\(app.key.text)/planned", notice: .scheduleCanceled)
     case .failure: return call.unavailable
     }
   }

@@ -2,16 +2,16 @@ import BorealisBase
 
 /// The texts of pushes that are to go later, and of the fields that say when.
 extension Words {
-  static let planned = Phrase("Scheduled", "定时推送")
-  static let plannedText = Phrase(
+  static let scheduled = Phrase("Scheduled", "定时推送")
+  static let scheduledText = Phrase(
     "Pushes that go later, once or repeatedly, whether made here or with the schedule API. Times are in the server's time zone ({}), unless it says each device's own time.",
     "稍后发送或重复发送的推送，包括在控制台和通过定时 API 创建的。除注明按设备当地时间的以外，时间以服务器时区（{}）为准。")
-  static let nothingPlanned = Phrase("Nothing is scheduled.", "暂无定时推送。")
+  static let nothingScheduled = Phrase("Nothing is scheduled.", "暂无定时推送。")
   static let nextTime = Phrase("Next", "下次发送")
   static let nextTimes = Phrase("Next times", "接下来的发送时间")
-  static let plannedActive = Phrase("active", "启用中")
-  static let plannedPaused = Phrase("paused", "已暂停")
-  static let plannedEnded = Phrase("ended", "已结束")
+  static let scheduleActive = Phrase("active", "启用中")
+  static let schedulePaused = Phrase("paused", "已暂停")
+  static let scheduleEnded = Phrase("ended", "已结束")
   static let pastRuns = Phrase("Past runs", "执行记录")
   static let noRuns = Phrase("It has not run yet.", "尚未执行。")
   static let runMissed = Phrase(
@@ -22,23 +22,23 @@ extension Words {
   // MARK: Changes
 
   static let edit = Phrase("Edit", "编辑")
-  static let editPlanned = Phrase("Edit scheduled push", "编辑定时推送")
-  static let pausePlanned = Phrase("Pause", "暂停")
-  static let pausePlannedText = Phrase(
+  static let editSchedule = Phrase("Edit scheduled push", "编辑定时推送")
+  static let pauseSchedule = Phrase("Pause", "暂停")
+  static let pauseScheduleText = Phrase(
     "It is not sent while it is paused. Times that pass meanwhile are skipped.", "暂停期间不发送，期间错过的时间不补发。")
-  static let resumePlanned = Phrase("Resume", "恢复")
-  static let resumePlannedText = Phrase(
+  static let resumeSchedule = Phrase("Resume", "恢复")
+  static let resumeScheduleText = Phrase(
     "It is sent again from its next time on.", "将从下一个发送时间起恢复发送。")
-  static let cancelPlanned = Phrase("Cancel", "取消")
-  static let cancelPlannedText = Phrase(
+  static let cancelSchedule = Phrase("Cancel", "取消")
+  static let cancelScheduleText = Phrase(
     "It is deleted and never sent again. Pushes already sent stay in the history.", "删除后不再发送；已发送的推送仍保留在推送记录中。"
   )
-  static let cancelPlannedNow = Phrase("Cancel this push", "取消此推送")
-  static let plannedCanceled = Phrase("Canceled.", "已取消。")
-  static let plannedOver = Phrase(
+  static let cancelScheduleNow = Phrase("Cancel this push", "取消此推送")
+  static let scheduleCanceled = Phrase("Canceled.", "已取消。")
+  static let scheduleOver = Phrase(
     "No time is left at which it could be sent.", "已没有可发送的时间。")
-  static let plannedGone = Phrase("This scheduled push no longer exists.", "该定时推送已不存在。")
-  static let tooManyPlanned = Phrase(
+  static let scheduleGone = Phrase("This scheduled push no longer exists.", "该定时推送已不存在。")
+  static let tooManySchedules = Phrase(
     "The app has as many scheduled pushes as it may have. Cancel one first.", "定时推送数量已达上限，请先取消一个。")
 
   static let editAndSend = Phrase("Edit and send", "修改后发送")
@@ -93,10 +93,10 @@ extension Words {
   static let reachesNow = Phrase(
     "Devices that match now: {}. Who gets it is determined when it goes.", "当前符合条件的设备：{} 台；实际目标以发送时为准。")
   static let planIt = Phrase("Schedule", "确认定时")
-  static let draftPlanned = Phrase("Already scheduled", "已设为定时推送")
-  static let draftPlannedText = Phrase(
+  static let draftScheduled = Phrase("Already scheduled", "已设为定时推送")
+  static let draftScheduledText = Phrase(
     "This push is scheduled already. It is not scheduled a second time.", "此推送已设为定时推送，不会重复创建。")
-  static let toPlanned = Phrase("Scheduled push", "查看定时推送")
+  static let toSchedule = Phrase("Scheduled push", "查看定时推送")
 
   // MARK: Content
 
