@@ -24,7 +24,7 @@ final class FaultTraffic: Sendable {
     let targets: Set<Int>
     var id: String?
     var outcome = Outcome.unknown
-    /// Whether it was to be taken back, or replaced.
+    /// Whether it was to be recalled, or replaced.
     var isWithdrawn = false
     /// When all nodes had confirmed that it was recalled.
     var recalledAt: UInt64?

@@ -117,7 +117,7 @@ import Testing
     try await second
   }
 
-  @Test func whatWasTakenBackIsNotShown() async throws {
+  @Test func recalledNotificationsAreNotShown() async throws {
     let device = phone()
     try device.start()
     async let served: Void = server.play { server in

@@ -142,7 +142,7 @@ import Testing
     #expect(report.inApp.target.count == 2 && report.inApp.received.members() == [soon.number])
   }
 
-  @Test func `A recall takes it back`() async throws {
+  @Test func `A recall removes it`() async throws {
     let phone = try await world.phone("off", isOnline: false)
     try await turnOff(phone)
     let id = try await push(to: [phone])

@@ -161,7 +161,7 @@ import Testing
     #expect(Self.delivered(world, id) == [devices[30].number])
   }
 
-  @Test func `Twenty at a time are the most; one that is over or taken back makes room`() async throws {
+  @Test func `Twenty at a time are the most; one that is over or recalled makes room`() async throws {
     let world = try await TestWorld()
     _ = try await world.registerMany(3)
     var ids: [MessageID] = []

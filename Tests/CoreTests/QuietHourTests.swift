@@ -206,7 +206,7 @@ import Testing
     #expect(try await fallback.problems() == [])
   }
 
-  @Test(arguments: ["recall", "override"]) func `What is taken back while it waits reaches nobody`(
+  @Test(arguments: ["recall", "override"]) func `What is recalled while it waits reaches nobody`(
     how: String
   ) async throws {
     try await beQuiet()

@@ -51,7 +51,7 @@ import Testing
     let devices = try await world.registerMany(60)
     let old = try await world.push(to: [devices[0]])
     _ = await world.recall(old)
-    // To override what was taken back is refused when it is about to be stored.
+    // To override what was recalled is refused when it is about to be stored.
     let refused = await world.accept(.test(overrides: MessageID(1)))
     #expect(throws: APIError.self) { try refused.get() }
     #expect(try await world.accept(.test()).get().targets == 60)

@@ -189,7 +189,7 @@ import Testing
     #expect(diagnosis.conclusion == .arrived)
   }
 
-  @Test func `Taken back, replaced, crowded out, only for who is online`() async throws {
+  @Test func `Recalled, replaced, crowded out, only for who is online`() async throws {
     var options = RouterOptions()
     options.pending.perDevice = 2
     let world = try await TestWorld(options: options)

@@ -364,8 +364,8 @@ import Testing
     #expect(session.extras == nil)
   }
 
-  /// Whatever happens in whatever order: every push that is not taken back reaches the device once, those of
-  /// their turn in order, and never are more on their way than the window allows. What is taken back before
+  /// Whatever happens in whatever order: every push that is not recalled reaches the device once, those of
+  /// their turn in order, and never are more on their way than the window allows. What is recalled before
   /// it was sent never comes, and the device is told of the others.
   @Test(arguments: 0..<400) func `Every push is sent once and in order`(seed: UInt64) {
     var world = DeliveryWorld(seed)
@@ -383,7 +383,7 @@ private struct DeliveryWorld {
   private var random: SeededRandom
   private var limits = PassthroughLimits()
   private var nextID: UInt64 = 1
-  /// Not acknowledged and not taken back, ascending.
+  /// Not acknowledged and not recalled, ascending.
   private var kept: [MessageID] = []
   /// Of those, the ones whose moment has not come: they are not read.
   private var held: [MessageID] = []
@@ -506,7 +506,7 @@ private struct DeliveryWorld {
     onDevice.removeFirst()
     session.noteAcknowledged(id)
     guard let place = kept.firstIndex(of: id) else {
-      // It was taken back meanwhile: there is nothing to store about it.
+      // It was recalled meanwhile: there is nothing to store about it.
       settled(1)
       return
     }

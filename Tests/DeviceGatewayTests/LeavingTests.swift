@@ -65,7 +65,7 @@ import Testing
     return try TestServer(limits: limits, loops: 1)
   }
 
-  @Test func `Pushes that were taken back leave the window`() throws {
+  @Test func `Pushes that were recalled leave the window`() throws {
     let server = try Self.server(window: 4)
     let (device, identity) = try server.device()
     let terms = Audience.filter(AudienceFilter(registrationIDs: [identity.id.text]))

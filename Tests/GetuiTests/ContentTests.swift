@@ -261,7 +261,7 @@ import Testing
     #expect(world.pending(id).count == 1)
   }
 
-  @Test func `A task is taken back from the audience that it went to`() async throws {
+  @Test func `A task is recalled from the audience that it went to`() async throws {
     let world = try await GetuiWorld()
     let ids = [try await world.register(), try await world.register()]
     func revoke(_ task: String, _ id: String) -> String {
@@ -285,7 +285,7 @@ import Testing
     #expect(ids.map { world.pending($0).count } == [0, 0])
   }
 
-  @Test func `A task is taken back from a platform only if it went to no other`() async throws {
+  @Test func `A task is recalled from a platform only if it went to no other`() async throws {
     let world = try await GetuiWorld()
     let ids = [try await world.register(), try await world.register(platform: .ios)]
     func tagged(_ message: String, _ id: String, _ platform: String) -> String {
@@ -307,7 +307,7 @@ import Testing
     #expect(answer.code == 0 && ids.map { world.pending($0).count } == [1, 1], "\(answer.message)")
   }
 
-  @Test func `A list is taken back by lists`() async throws {
+  @Test func `A list is recalled by lists`() async throws {
     let world = try await GetuiWorld()
     let ids = [try await world.register(), try await world.register()]
     func store(_ message: String, _ id: String) async throws -> String {
@@ -325,7 +325,7 @@ import Testing
     #expect(ids.map { world.pending($0).count } == [0, 1])
   }
 
-  @Test func `A repeated request takes back what the first one did, and no more`() async throws {
+  @Test func `A repeated request recalls what the first one did, and no more`() async throws {
     let world = try await GetuiWorld()
     let id = try await world.register()
     let message = #"{"request_id":"request-0001","push_message":{"transmission":"hi"}}"#
@@ -397,7 +397,7 @@ import Testing
   }
 
   @Test(arguments: [("/push/all", 2000), ("/push/single/batch/cid", 10)])
-  func `A task with too many pushes is not taken back in part`(path: String, most: Int) async throws {
+  func `A task with too many pushes is not recalled in part`(path: String, most: Int) async throws {
     let world = try await GetuiWorld()
     let id = try await world.register()
     let message = #"{"request_id":"request-0001","push_message":{"transmission":"hi"}}"#

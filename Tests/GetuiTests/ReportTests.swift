@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `Another app's tasks are not shown, stopped, sent or taken back`() async throws {
+  @Test func `Another app's tasks are not shown, stopped, sent or recalled`() async throws {
     let world = try await GetuiWorld()
     let cid = try await world.register().text
     let other = try await world.router.makeApp(in: world.store)

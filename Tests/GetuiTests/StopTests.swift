@@ -35,7 +35,7 @@ import Testing
     let after = world.store.statistics.jobs
     #expect(after - before <= 10)
     let token = await world.token()
-    // What is taken back is not taken back again.
+    // What is recalled is not recalled again.
     #expect(await world.call("DELETE", "/task/\(task)", token: token).code == 0)
     #expect(world.store.statistics.jobs - after <= 2)
     let list = #"{"audience":{"cid":["\#(id.text)"]},"taskid":"\#(task)"}"#

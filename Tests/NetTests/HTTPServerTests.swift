@@ -72,7 +72,7 @@ import Testing
   }
 
   /// Whoever sends all of a large body first can still read the answer; one that has come whole is let in.
-  @Test func takesTheBodyOfWhomItTurnsAway() throws {
+  @Test func readsTheBodyOfRejectedRequests() throws {
     var limits = HTTPServerLimits()
     limits.message = HTTPLimits(body: 8 << 20)
     limits.lingerBytes = 16
@@ -99,7 +99,7 @@ import Testing
     #expect(try client.body() == "GET /g ")
   }
 
-  @Test func tellsToContinueOnlyThoseThatWait() throws {
+  @Test func sendsContinueOnlyToClientsThatWait() throws {
     let server = try HTTPTestServer()
     let client = try HTTPTestClient(server)
     let header = "POST /e HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"

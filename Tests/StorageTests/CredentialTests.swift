@@ -67,7 +67,7 @@ import Testing
 
   /// The next one for the same environment makes those before it retire; taking it away brings the last one
   /// back.
-  @Test func replacingAndTakingBack() async throws {
+  @Test func replacingAndRemoving() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }
     let app = try await store.addApp()

@@ -7,8 +7,8 @@ import Synchronization
 struct MadeSessions: Sendable {
   private static let sessions = Mutex<[pthread_t: Set<UInt>]>([:])
   private static let watchedThreads = Atomic<Int>(0)
-  /// Whether OpenSSL tells, from the first use on.
-  private static let isTold =
+  /// Whether the callbacks are registered with OpenSSL, from the first use on.
+  private static let isRegistered =
     CRYPTO_get_ex_new_index(
       CRYPTO_EX_INDEX_SSL, 0, nil, { session, _, _, _, _, _ in MadeSessions.note(session) }, nil,
       { session, _, _, _, _, _ in MadeSessions.forget(session) }) >= 0
@@ -19,7 +19,7 @@ struct MadeSessions: Sendable {
   init() {
     let thread = pthread_self()
     self.thread = thread
-    _ = Self.isTold
+    _ = Self.isRegistered
     Self.sessions.withLock { $0[thread] = [] }
     Self.watchedThreads.add(1, ordering: .relaxed)
   }

@@ -174,14 +174,14 @@ package final class NodeLink: Sendable {
   func turn() -> UInt64 {
     let bus = bus.withLock { $0 }
     let (received, busEvents) = bus.drain()
-    let (output, deadline, hasTold) = engine.withLock { engine in
+    let (output, deadline, hasReported) = engine.withLock { engine in
       let before = engine.leadership?.side.answers
       if busEvents.contains(.connected) { engine.node.greet() }
       engine.turn(received, now: time.sinceBoot())
       return (engine.drainOutput(), engine.deadline, engine.leadership?.side.answers != before)
     }
     for (frame, target) in output.frames { bus.publish(frame, to: target) }
-    if hasTold { told.signal() }
+    if hasReported { told.signal() }
     for event in busEvents { note(event) }
     for event in output.events { events(event) }
     for reply in output.replies { reply() }

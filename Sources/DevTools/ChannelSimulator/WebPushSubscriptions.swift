@@ -13,8 +13,8 @@ struct WebPushSubscriptions {
     var isGone = false
   }
 
-  /// A request that was taken.
-  struct Taken {
+  /// A request that was accepted.
+  struct Accepted {
     /// What the browser's page gets.
     let message: [UInt8]
     /// Seconds.
@@ -70,7 +70,7 @@ struct WebPushSubscriptions {
   }
 
   /// Checks a request to a subscription.
-  func check(_ request: HTTPRequest, for id: String, at now: Int64) throws(Refusal) -> Taken {
+  func check(_ request: HTTPRequest, for id: String, at now: Int64) throws(Refusal) -> Accepted {
     guard let browser = browsers[id] else { throw Refusal(404, "no such subscription") }
     let key = try prove(request.headers["authorization"], at: now)
     guard key == browser.serverKey else {
@@ -96,7 +96,7 @@ struct WebPushSubscriptions {
       throw Refusal(400, "\(old) is of an older draft")
     }
     guard request.body.count <= Self.longestBody else { throw Refusal(413, "more than 4096 bytes") }
-    return Taken(
+    return Accepted(
       message: try open(request.body, browser), timeToLive: min(life, Self.longestLife), urgency: urgency,
       topic: topic)
   }

@@ -28,7 +28,7 @@ struct NodeLocks {
   }
 
   /// Acquires the locks of a node until this connection ends.
-  func acquire(of incarnation: Int64, spreadsApps: Bool) throws(StorageError) {
+  func acquire(for incarnation: Int64, spreadsApps: Bool) throws(StorageError) {
     for kind in spreadsApps ? [Self.nodes, Self.spreading] : [Self.nodes] {
       try database.run(
         "SELECT pg_try_advisory_lock(CAST(? AS integer), CAST(? AS integer))", .integer(kind),

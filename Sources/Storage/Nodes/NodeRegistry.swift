@@ -403,7 +403,7 @@ package final class NodeRegistry: Sendable {
   private static func lock(_ incarnation: Int64, _ session: inout Session) throws(StorageError) {
     let generation = session.database.postgres?.generation ?? 0
     if let locked = session.locked, locked == (incarnation, generation) { return }
-    try NodeLocks(database: session.database).acquire(of: incarnation, spreadsApps: session.spreadsApps)
+    try NodeLocks(database: session.database).acquire(for: incarnation, spreadsApps: session.spreadsApps)
     session.locked = (incarnation, generation)
   }
 }

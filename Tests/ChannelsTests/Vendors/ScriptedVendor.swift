@@ -57,7 +57,7 @@ struct ScriptedVendor: Vendor {
     private let all = Mutex<[(moment: Timestamp, token: [UInt8])]>([])
     func add(_ moment: Timestamp, _ token: [UInt8]) { all.withLock { $0.append((moment, token)) } }
     var tokens: [String] { all.withLock { $0.map { String(decoding: $0.token, as: UTF8.self) } } }
-    /// The pushes that are to be taken back from devices, once for each request.
+    /// The pushes that are to be recalled from devices, once for each request.
     var recalls: [MessageID] { taken.withLock { $0 } }
     private let taken = Mutex<[MessageID]>([])
     func addRecall(_ id: MessageID) { taken.withLock { $0.append(id) } }

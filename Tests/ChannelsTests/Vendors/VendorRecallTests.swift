@@ -6,7 +6,7 @@ import Testing
 
 @testable import Channels
 
-/// Notifications that services take back from devices.
+/// Notifications that services recall from devices.
 @Suite struct VendorRecallTests {
   /// Waits until the service was asked to take so many back, without any time on the test's clock.
   private func recalls(_ count: Int, in scene: VendorScene) async throws -> [MessageID] {
@@ -17,7 +17,7 @@ import Testing
     return scene.moments.recalls
   }
 
-  /// Its pushes never went to the service: there is nothing to take back, and nothing to tell.
+  /// Its pushes never went to the service: there is nothing to recall, and nothing to report.
   @Test func `An app without a credential takes no place of others, however much it recalls`() async throws {
     let lines = LogLines()
     let scene = try await VendorScene(log: Log(level: .info) { lines.add($0) }) { _ in .status(200) }
@@ -38,7 +38,7 @@ import Testing
   }
 
   /// Such as one that went over the direct connection, or was still in the queue.
-  @Test func `What a service has not taken is not taken back`() async throws {
+  @Test func `What a service has not taken is not recalled`() async throws {
     let scene = try await VendorScene { number in
       number == 1 ? .status(ScriptedVendor.busy, "Retry-After: 800\r\n") : .status(200)
     }
@@ -68,7 +68,7 @@ import Testing
     #expect(lines.all.count == most + 2, "one for each that stays")
   }
 
-  @Test func `What cannot be taken back is told`() async throws {
+  @Test func `A failed recall is reported`() async throws {
     let lines = LogLines()
     let scene = try await VendorScene(log: Log(level: .info) { lines.add($0) }) { number in
       .status(number == 1 ? 200 : 401)

@@ -20,7 +20,7 @@ import Testing
     ##"{"message":{"token":"t","android":{"ttl":"2419200s","notification":{"color":"#a0B1c2","tag":"x"}}}}"##,
     #"{"message":{"token":"t","android":{"ttl":"1.5s","notification":{"notification_count":3}}}}"#,
   ])
-  func taken(_ text: String) throws { #expect(try check(text) == nil) }
+  func accepted(_ text: String) throws { #expect(try check(text) == nil) }
 
   @Test(arguments: [
     (#"{"message":{}}"#, "message"), (#"{"validate_only":true}"#, "message"), (#"[]"#, ""),

@@ -29,7 +29,7 @@ import Testing
     return #"{"notification":{\#(text)\#(more.isEmpty ? "" : "," + more)}}"#
   }
 
-  @Test func taken() throws {
+  @Test func accepted() throws {
     for more in [
       "", #""notifyId":0,"appMessageId":"a+/=-_ 1""#, #""style":3,"inboxContent":["a","b","c"]"#,
       #""badge":{"addNum":99,"setNum":0}"#, #""image":"https://a.example/i.png""#,

@@ -152,9 +152,11 @@ struct SchedulePages: Controller {
       ? "<a class=\"button plain\" href=\"\(WaitingPages.address(of: schedule, in: app))\">\(call(Words.waitingPushes))</a>"
       : schedule.isEnabled
         ? Forms.sure(
-          call, Words.pauseSchedule, "\(path)/enabled", Words.pauseScheduleText, sending: [("enabled", "off")])
+          call, Words.pauseSchedule, "\(path)/enabled", Words.pauseScheduleText, sending: [("enabled", "off")]
+        )
         : Forms.sure(
-          call, Words.resumeSchedule, "\(path)/enabled", Words.resumeScheduleText, sending: [("enabled", "on")])
+          call, Words.resumeSchedule, "\(path)/enabled", Words.resumeScheduleText,
+          sending: [("enabled", "on")])
     let cancel = Forms.sure(
       call, Words.cancelSchedule, "\(path)/cancel", Words.cancelScheduleText, button: Words.cancelScheduleNow)
     return "\(edit)\(pause)\(cancel)"

@@ -82,7 +82,7 @@ enum CrowdHelper {
     }
 
     func run(window: Int) throws(BenchError) -> Never {
-      var (isTold, told, noted) = (false, 0, cl_monotonic_ns())
+      var (hasReported, told, noted) = (false, 0, cl_monotonic_ns())
       while true {
         if readyCount < count, cl_monotonic_ns() - noted > 5_000_000_000 {
           noted = cl_monotonic_ns()
@@ -95,9 +95,9 @@ enum CrowdHelper {
         }
         client.poll(until: cl_monotonic_ns() + 100_000_000)
         if readyCount < count {
-          isTold = false
-        } else if !isTold {
-          isTold = true
+          hasReported = false
+        } else if !hasReported {
+          hasReported = true
           report("ready")
         }
         if driver.board.completed > told {

@@ -285,10 +285,10 @@ import Testing
     #expect(recalled[0].0 === old && recalled[0].1 == [request.tag])
   }
 
-  // MARK: Taking back
+  // MARK: Recalls
 
-  /// Answers that come while a push is being taken back, and after it was, count as what they are.
-  @Test func `Each target of a push that is taken back ends once, as what it is`() async throws {
+  /// Answers that come while a push is being recalled, and after it was, count as what they are.
+  @Test func `Each target of a push that is recalled ends once, as what it is`() async throws {
     let scene = try await QueueScene()
     var numbers: [RegistrationNumber] = []
     for token in 1...6 { numbers.append(try await scene.register(UInt8(token))) }
@@ -320,7 +320,7 @@ import Testing
   }
 
   /// What Apple has answered is not lost when the database cannot take it at the moment of the recall.
-  @Test func `Answers of a push that was taken back are stored when that is possible`() async throws {
+  @Test func `Answers of a push that was recalled are stored when that is possible`() async throws {
     let scene = try await QueueScene()
     for token in 1...3 { _ = try await scene.register(UInt8(token)) }
     let push = try await scene.push()
@@ -353,7 +353,7 @@ import Testing
   }
 
   /// What Apple was being asked when the process was killed is not asked again.
-  @Test func `A push that was taken back is not sent after a kill`() async throws {
+  @Test func `A push that was recalled is not sent after a kill`() async throws {
     let scene = try await QueueScene()
     for token in 1...3 { _ = try await scene.register(UInt8(token)) }
     let push = try await scene.push()

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Core
 
-/// What Apple will not bring, under the strategy that wants our connection then.
-@Suite struct TakeBackTests {
+/// Pushes that APNs refuses, under the strategy that then uses the direct connection.
+@Suite struct ServiceRefusalTests {
   private let world: TestWorld
   private let phone: TestDevice
 
