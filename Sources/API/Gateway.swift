@@ -40,7 +40,8 @@ package struct GatewayLimits: Sendable {
 package final class Gateway: Sendable {
   let router: Router
   let limits: GatewayLimits
-  let metrics: Metrics
+  /// The metrics of the server, which `/metrics` serves.
+  package let metrics: Metrics
   let time: any TimeSource
   let log: Log
   package let obstacle: @Sendable () -> String?

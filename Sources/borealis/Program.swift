@@ -8,6 +8,8 @@ enum Program {
     [
       ServeCommand.self,
       UpgradeCommand.self,
+      TopCommand.self,
+      StatusCommand.self,
       InitCommand.self,
       PushCommand.self,
       DeviceCommand.self,

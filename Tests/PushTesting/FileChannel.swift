@@ -89,16 +89,19 @@ package final class FileChannel: QueuedChannel {
   }
 
   /// The work of once a second.
-  package func tick() { for queue in queues.withLock({ Array($0.values) }) { queue.tick() } }
+  package func tick() { for queue in openQueues { queue.tick() } }
 
   /// Saves what is known.
   package func finish() {
     writer.sync {}
-    for queue in queues.withLock({ Array($0.values) }) { queue.finish() }
+    for queue in openQueues { queue.finish() }
   }
 
   /// Whether anything is being read, written or stored.
-  package var isWorking: Bool { queues.withLock { Array($0.values) }.contains { $0.isWorking } }
+  package var isWorking: Bool { openQueues.contains { $0.isWorking } }
+
+  /// The queues that were made.
+  package var openQueues: [ChannelQueue] { queues.withLock { Array($0.values) } }
 
   /// The queue of an app.
   package func queue(of app: App) -> ChannelQueue {

@@ -461,6 +461,14 @@ int cl_signal_fd(void) {
   return result(signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
 }
 
+int cl_resize_fd(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGWINCH);
+  int status = pthread_sigmask(SIG_BLOCK, &set, NULL);
+  return status != 0 ? -status : result(signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
+}
+
 int cl_signal_next(int fd) {
   struct signalfd_siginfo info;
   ssize_t got = read(fd, &info, sizeof info);

@@ -92,7 +92,7 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
   }
 
   /// Saves known results before the store is closed.
-  package func finish() { for queue in state.withLock({ Array($0.queues.values) }) { queue.finish() } }
+  package func finish() { for queue in openQueues { queue.finish() } }
 
   // MARK: Credentials
 
@@ -316,6 +316,9 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
     guard vendor.serviceIDs != [.only] else { return nil }
     return { token in vendor.service(of: token) }
   }
+
+  /// The queues that were made.
+  package var openQueues: [ChannelQueue] { state.withLock { Array($0.queues.values) } }
 
   private func known(_ app: App) -> ChannelQueue? { state.withLock { $0.queues[app.id] } }
 

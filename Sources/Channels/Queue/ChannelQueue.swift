@@ -82,9 +82,10 @@ package final class ChannelQueue: Sendable {
     lead = Mutex(Self.lead(of: time))
   }
 
-  /// Requests in flight, and deliveries that wait for a retry, for the metrics.
-  package var counts: (inFlight: Int, later: Int) {
-    state.withLock { ($0.inFlight.count, $0.retries.count) }
+  /// Parts of pushes in memory that have no final answer for all of their devices, requests in flight, and
+  /// deliveries that wait for a retry, for those who watch the server.
+  package var counts: (open: Int, inFlight: Int, later: Int) {
+    state.withLock { ($0.open.count, $0.inFlight.count, $0.retries.count) }
   }
 
   /// Whether the database is being asked for something, or requests are in flight. For tests.

@@ -5,6 +5,8 @@ import Core
 package protocol QueuedChannel: ServiceChannel {
   /// The queue of an app, which is made if there is none.
   func queue(of app: App) -> ChannelQueue
+  /// The queues that were made, in no order.
+  var openQueues: [ChannelQueue] { get }
 }
 
 /// What the queue does.

@@ -286,6 +286,7 @@ extension Acceptance {
       options.tracer?.follow(id, of: app.id, span)
     }
     statistics.accepted(id, targets: push.audienceCount, of: app.id, at: push.now)
+    app.countAccepted()
     guard !push.plan.isEmpty else { return }
     if let due = push.fallbacks(id, app: app.id).first?.dueAt { deliveries.fallbacks.note(due) }
     if let until = push.quiet?.held.first?.until { deliveries.heldPushes.note(until, of: app.id) }

@@ -60,6 +60,8 @@ package final class App: Sendable {
   /// When a call last came with the secret before the present one, in milliseconds; 0 for never since the
   /// start.
   private let oldSecretUse = Atomic<Int64>(0)
+  /// Pushes accepted since the app is in memory.
+  private let accepted = Atomic<Int>(0)
   /// What the app has set up for callbacks: its bits, and above them whether it has set up any, an address,
   /// and Getui's format.
   private let callbacks = Atomic<UInt16>(0)
@@ -77,6 +79,12 @@ package final class App: Sendable {
     directory = AppDirectory(
       app: row.id, limits: limits, start: UInt32(clamping: now.seconds))
   }
+
+  /// A push was accepted and stored.
+  func countAccepted() { accepted.add(1, ordering: .relaxed) }
+
+  /// Pushes accepted since the app is in memory, those of schedules included.
+  package var acceptedCount: Int { accepted.load(ordering: .relaxed) }
 
   /// Applies the app's callback settings; nil for none.
   func setCallbacks(_ row: CallbackSettingRow?) {

@@ -120,6 +120,12 @@ package final class AppDirectory: Sendable {
   /// How many pushes are being paced now, of those that our connection brings to anybody.
   package var pacedPushCount: Int { state.withLock { $0.ledger.paced.count } }
 
+  /// What waits for devices over the direct connection: of pushes to few, each device of each; and how many
+  /// pushes to many are open.
+  package var waitingCounts: (listed: Int, broadcasts: Int) {
+    state.withLock { ($0.ledger.listedCount, $0.ledger.groupCount) }
+  }
+
   /// How many of some devices are connected now.
   package func onlineCount(in recipients: Recipients) -> Int {
     var numbers = recipients.numbers

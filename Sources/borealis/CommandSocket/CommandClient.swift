@@ -6,6 +6,8 @@ enum CommandClient {
   /// Nanoseconds for which a server that holds the folder may not listen: it has just started or is about to
   /// end.
   private static let patience: UInt64 = 2_000_000_000
+  /// Seconds for each step of an answer to `output`.
+  private static let answerSeconds = 5
 
   /// Returns the exit status; nil if there is no server that takes commands, so that this process has to
   /// open the database itself.
@@ -29,6 +31,43 @@ enum CommandClient {
       guard folder.isServed, SystemTime().monotonic() < deadline else { return nil }
       usleep(20_000)
     }
+  }
+
+  /// What a command prints that the server on a folder carries out, without operands and options, up to 1
+  /// MiB. Throws what the command complains of, or why there is no answer within some seconds.
+  static func output(
+    of command: any ServedCommand.Type, _ input: Input, from folder: DataFolder
+  ) throws(Failure) -> [UInt8] {
+    guard let connection = CommandAddress(in: folder).connect() else { throw noServer(on: folder) }
+    connection.setPatience(answerSeconds)
+    connection.send(.request, CommandRequest(command, input).bytes)
+    var (output, errors): ([UInt8], [UInt8]) = ([], [])
+    while let (kind, content) = connection.receive() {
+      guard output.count + errors.count <= CommandConnection.largest else { throw otherVersion }
+      switch kind {
+      case .begun: continue
+      case .output: output += content
+      case .errors: errors += content
+      case .ended where content.first == 0: return output
+      case .ended:
+        let text = String(decoding: errors, as: UTF8.self).split(separator: "\n").first ?? "it failed"
+        throw .failed(String(text.trimmingPrefix("borealis: ")))
+      default: throw otherVersion
+      }
+    }
+    throw .failed("the server on \(folder.path) does not answer")
+  }
+
+  /// There is no server that takes commands.
+  static func noServer(on folder: DataFolder) -> Failure {
+    .failed(
+      folder.holdsDatabase
+        ? "no server runs on \(folder.path)"
+        : "a server with its database in PostgreSQL takes no commands: see its /metrics")
+  }
+
+  private static var otherVersion: Failure {
+    .failed("the server speaks another language: it has another version than this program")
   }
 
   /// Does what a server asks for until the command has ended; nil if the server has gone.
@@ -58,7 +97,7 @@ enum CommandClient {
         let password = terminal.password(text)
         connection.send(password == nil ? .noPassword : .password, Array((password ?? "").utf8))
       case .ended: return Int32(content.first ?? 1)
-      default: throw .failed("the server speaks another language: it has another version than this program")
+      default: throw otherVersion
       }
     }
     return nil

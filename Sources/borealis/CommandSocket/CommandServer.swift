@@ -10,6 +10,8 @@ struct ServedStore: Sendable {
   let keys: SecretKeyFile
   /// Has the server apply what the command has changed; returns when it has.
   let learnChanges: @Sendable () -> Void
+  /// How the server does.
+  let status: @Sendable () -> ServerSnapshot
   /// Has another process take the server's place. Returns what `borealis upgrade` prints.
   let upgrade: @Sendable (UpgradeWish) throws(Failure) -> JSONValue
 }
@@ -171,9 +173,12 @@ final class CommandServer: Sendable {
       Program.run(request, in: folder.served(by: served))
     }
     // What is not a command's name is not for the log.
-    log.info(
-      "command",
-      ["command": .text(Program.named(request.command)?.name ?? ""), "status": .number(Int64(status))])
+    let name = Program.named(request.command)?.name ?? ""
+    let values: KeyValuePairs<String, LogValue> = [
+      "command": .text(name), "status": .number(Int64(status)),
+    ]
+    // `borealis top` asks every few seconds.
+    if name == StatusCommand.name { log.debug("command", values) } else { log.info("command", values) }
     return UInt8(truncatingIfNeeded: status)
   }
 

@@ -20,7 +20,7 @@ final class HomeService: Sendable {
   let gateway: Gateway
   let getui: GetuiAPI
   let console: WebConsole
-  private let channels: [any ServiceChannel]
+  let channels: [any ServiceChannel]
   /// Keeps what it counts.
   private let counts: ChannelCounts
   private let callbacks: CallbackService

@@ -21,7 +21,7 @@ extension Server {
   func served(_ service: HomeService) -> ServedStore {
     ServedStore(
       store: service.store, keys: settings.secretKeyFile, learnChanges: { service.learnChanges() },
-      upgrade: { [self] wish throws(Failure) in try upgrade(wish) })
+      status: { service.status }, upgrade: { [self] wish throws(Failure) in try upgrade(wish) })
   }
 
   // MARK: The process that takes the place

@@ -113,7 +113,9 @@ int cl_cpu_count(void);
 int cl_set_nofile_limit(uint64_t wanted, uint64_t *granted);
 /// Blocks SIGTERM, SIGINT, SIGHUP in all later threads and returns a signalfd for them; SIGPIPE is ignored.
 int cl_signal_fd(void);
-/// The number of the next signal from a `cl_signal_fd`, 0 when there is none.
+/// Blocks SIGWINCH in all later threads and returns a signalfd for it: the terminal has another size.
+int cl_resize_fd(void);
+/// The number of the next signal from a signalfd, 0 when there is none.
 int cl_signal_next(int fd);
 /// Locks a file, opened for writing, against all that ask the same: 0, or a negated errno, EAGAIN if another holds the
 /// lock. It belongs to the open file, so that it ends with the process, and covers one byte far behind all content, apart

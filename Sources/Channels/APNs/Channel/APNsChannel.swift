@@ -106,7 +106,7 @@ package final class APNsChannel: QueuedChannel {
   }
 
   /// Saves known results before the store is closed.
-  package func finish() { for queue in parts.queues.all { queue.queue.finish() } }
+  package func finish() { for queue in openQueues { queue.finish() } }
 
   // MARK: Credentials
 
@@ -254,6 +254,9 @@ package final class APNsChannel: QueuedChannel {
     if isNew { changed.add(app.id) }
     return queue.queue
   }
+
+  /// The queues that were made.
+  package var openQueues: [ChannelQueue] { parts.queues.all.map(\.queue) }
 
   /// Reads changes of credentials from the database; `done` is called when they are in use.
   package func learnChanges(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
