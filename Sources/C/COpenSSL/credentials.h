@@ -323,16 +323,37 @@ static inline int co_x509_add_issuer_key(X509 *certificate, X509 *issuer) {
   return added;
 }
 
-/// Adds an extension that OpenSSL does not know, with its DER value.
-static inline int co_x509_add_raw_extension(X509 *certificate, const char *oid, const unsigned char *der, int count) {
+/// Adds an extension by its OID and its DER value.
+static inline int co_x509_add_raw_extension(X509 *certificate, const char *oid, int is_critical, const unsigned char *der,
+                                            int count) {
   ASN1_OBJECT *object = OBJ_txt2obj(oid, 1);
   ASN1_OCTET_STRING *value = ASN1_OCTET_STRING_new();
   X509_EXTENSION *extension = NULL;
   if (object != NULL && value != NULL && ASN1_OCTET_STRING_set(value, der, count))
-    extension = X509_EXTENSION_create_by_OBJ(NULL, object, 0, value);
+    extension = X509_EXTENSION_create_by_OBJ(NULL, object, is_critical, value);
   int added = extension != NULL && X509_add_ext(certificate, extension, -1);
   X509_EXTENSION_free(extension);
   ASN1_OCTET_STRING_free(value);
   ASN1_OBJECT_free(object);
   return added;
+}
+
+/// A request for a certificate without a subject and with alternative names, in OpenSSL's own notation, signed with the key that it
+/// is for (RFC 2986). NULL on failure.
+static inline X509_REQ *co_new_request(EVP_PKEY *key, const char *names) {
+  X509_REQ *request = X509_REQ_new();
+  STACK_OF(X509_EXTENSION) *extensions = sk_X509_EXTENSION_new_null();
+  X509V3_CTX context;
+  X509V3_set_ctx_nodb(&context);
+  X509V3_set_ctx(&context, NULL, NULL, request, NULL, 0);
+  X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, NID_subject_alt_name, names);
+  int done = request != NULL && extensions != NULL && extension != NULL &&
+             sk_X509_EXTENSION_push(extensions, extension) > 0 && X509_REQ_set_version(request, 0) &&
+             X509_REQ_set_pubkey(request, key) && X509_REQ_add_extensions(request, extensions) &&
+             X509_REQ_sign(request, key, EVP_sha256()) > 0;
+  sk_X509_EXTENSION_free(extensions);
+  X509_EXTENSION_free(extension);
+  if (done) return request;
+  X509_REQ_free(request);
+  return NULL;
 }

@@ -59,10 +59,12 @@ package struct CertificateAuthority: Sendable {
           X509_get_subject_name(certificate), "UID", Int32(CO_MBSTRING_UTF8), userID, Int32(userID.count), -1,
           0)
           == 1
-        && co_x509_add_raw_extension(certificate, CertificateFacts.OID.topics, list, Int32(list.count)) == 1
-        && (!sandbox || co_x509_add_raw_extension(certificate, CertificateFacts.OID.sandbox, marker, 2) == 1)
+        && co_x509_add_raw_extension(
+          certificate, CertificateFacts.OID.topics, 0, list, Int32(list.count)) == 1
+        && (!sandbox
+          || co_x509_add_raw_extension(certificate, CertificateFacts.OID.sandbox, 0, marker, 2) == 1)
         && (!production
-          || co_x509_add_raw_extension(certificate, CertificateFacts.OID.production, marker, 2) == 1)
+          || co_x509_add_raw_extension(certificate, CertificateFacts.OID.production, 0, marker, 2) == 1)
     }
   }
 

@@ -29,12 +29,20 @@ package struct SelfSignedCertificate: Sendable {
       throw .invalidName(commonName)
     }
     let alternatives = try alternativeNames(dnsNames: dnsNames, ipAddresses: ipAddresses)
+    return try build(commonName: commonName, days: days) { certificate in
+      addExtensions(to: certificate, alternatives: alternatives, usage)
+    }
+  }
+
+  /// Makes a key and a certificate for it, of which `extend` adds the extensions.
+  static func build(
+    commonName: String, days: Int, extend: (OpaquePointer) -> Bool
+  ) throws(CryptoError) -> SelfSignedCertificate {
     guard let key = co_new_p256_key() else { throw .fromQueue() }
     defer { EVP_PKEY_free(key) }
     guard let certificate = X509_new() else { throw .fromQueue() }
     defer { X509_free(certificate) }
-    guard fill(certificate, key: key, commonName: commonName, days: days),
-      addExtensions(to: certificate, alternatives: alternatives, usage),
+    guard fill(certificate, key: key, commonName: commonName, days: days), extend(certificate),
       X509_sign(certificate, key, EVP_sha256()) > 0
     else { throw .fromQueue() }
     let certificatePEM = try PEM.text { PEM_write_bio_X509($0, certificate) }

@@ -4,7 +4,7 @@ import COpenSSL
 /// A key that signs with ES256 (RFC 7518 section 3.4): Apple issues it as a file `AuthKey_XXXXXXXXXX.p8`. May
 /// be used from any thread.
 package struct ES256Key: Sendable {
-  private let key: PrivateKey
+  let key: PrivateKey
   /// The key, PKCS #8 PEM, not encrypted: a secret.
   package let pem: String
   /// SHA-256 of the public key's DER form (SubjectPublicKeyInfo), 32 bytes.

@@ -47,6 +47,8 @@ package final class TLSContext: @unchecked Sendable {
   private let tickets = TicketKeys()
   /// What a server picks from by ALPN; set once, before the context is used.
   private var protocols: ProtocolNames?
+  /// What a server answers to a certificate authority; set once, before the context is used.
+  private(set) var challenges: TLSChallenges?
 
   private init(
     server: Bool, versions: Versions, releasesSessions: Bool = false
@@ -91,13 +93,19 @@ package final class TLSContext: @unchecked Sendable {
   /// `protocols` are the names this side speaks, the preferred one first. A client that offers others only is
   /// refused; one that offers none at all is not, see `TLSSession.applicationProtocol`. With
   /// `releasesSessions` an idle connection with TLS 1.3 takes a fiftieth of the memory, if it has agreed on
-  /// no protocol and clients are not asked for certificates.
+  /// no protocol and clients are not asked for certificates. `challenges` are for a context without
+  /// `protocols`.
   package static func server(
     identity: TLSIdentity, protocols: [String] = [], clients: TLSClientPolicy = .notAsked,
-    versions: Versions = .all, releasesSessions: Bool = false
+    versions: Versions = .all, releasesSessions: Bool = false, challenges: TLSChallenges? = nil
   ) throws(TLSError) -> TLSContext {
     let context = try TLSContext(server: true, versions: versions, releasesSessions: releasesSessions)
     try context.use(identity)
+    if let challenges {
+      precondition(protocols.isEmpty, "one callback picks the protocol")
+      context.challenges = challenges
+      challenges.attach(to: context.handle)
+    }
     try context.setServerProtocols(protocols)
     switch clients {
     case .notAsked: break

@@ -124,6 +124,12 @@ package final class TLSSession {
     var errorNumber: Int32 = 0
     switch co_ssl_handshake(handle, &errorNumber) {
     case SSL_ERROR_NONE:
+      if context.challenges != nil, applicationProtocol == TLSChallenges.protocolName {
+        // Nothing else follows on such a connection (RFC 8737 section 3).
+        shutdown()
+        broken = true
+        return .failed("a challenge of a certificate authority was answered")
+      }
       if context.releasesSessions { release(handle) }
       return .done
     case SSL_ERROR_WANT_READ: return .wantRead
