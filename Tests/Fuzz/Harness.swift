@@ -3,6 +3,7 @@ import Glibc
 /// What each harness does with the bytes that libFuzzer offers. The environment variable
 /// `BOREALIS_FUZZ_TARGET` names the one to run, so that all of them share one build.
 let harnesses: [String: @Sendable ([UInt8]) -> Void] = [
+  "ACME": fuzzACME,
   "APNsAnswers": fuzzAPNsAnswers,
   "Certificate": fuzzCertificate,
   "ClientFrames": fuzzClientFrames,

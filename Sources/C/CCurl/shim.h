@@ -127,6 +127,12 @@ static inline long cc_retry_after(CURL *easy) {
   return curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK ? (long)seconds : 0;
 }
 
+/// The value of the first field of a name in the answer, which the next use of the handle frees; NULL without one.
+static inline const char *cc_field(CURL *easy, const char *name) {
+  struct curl_header *field = NULL;
+  return curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &field) == CURLHE_OK ? field->value : NULL;
+}
+
 static inline CURLMcode cc_multi_set_number(CURLM *multi, CURLMoption option, long number) {
   return curl_multi_setopt(multi, option, number);
 }

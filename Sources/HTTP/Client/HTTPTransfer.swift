@@ -116,6 +116,9 @@ final class HTTPTransfer {
     answer.wasSent = cc_request_bytes(easy) > 0
     answer.retryAfter = (429...503).contains(answer.status) ? Int64(cc_retry_after(easy)) : 0
     if answer.retryAfter == 0 { answer.retryAfter = nil }
+    for name in options.keptFields {
+      answer.fields[name] = cc_field(easy, name).map { String(cString: $0) }
+    }
     let isCutOff = result == CURLE_WRITE_ERROR && received > options.mostBytes
     if result != CURLE_OK, !isCutOff {
       // With another address that was tried, why that one failed is what matters.

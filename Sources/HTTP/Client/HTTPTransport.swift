@@ -25,6 +25,8 @@ package final class HTTPTransport: Sendable {
     /// The total timeout in milliseconds; with HTTP/2 that of the answer, and as long for a request to be
     /// sent at all.
     package var totalMilliseconds = 15_000
+    /// Fields of a response that are kept, the first of each name; not of responses over HTTP/2.
+    package var keptFields: [String] = []
     /// Bytes of a response's body that are kept.
     package var keptBytes = 2048
     /// Bytes of a response's body after which the rest is not read.

@@ -56,6 +56,8 @@ package struct HTTPAnswer: Sendable, Equatable {
   package var wasSent = false
   /// Seconds after which the server wants to be asked again (`Retry-After`); nil if it does not say.
   package var retryAfter: Int64?
+  /// The fields of `HTTPTransport.Options.keptFields` that the response has, by these names.
+  package var fields: [String: String] = [:]
   /// The address that was not allowed; for the operator's log only, since it may reveal the internal network.
   package var refused: IPAddress?
   /// Whether the transport was closed before there was a response.
