@@ -3,7 +3,7 @@ SWIFT ?= swift
 PACKAGES := libsqlite3-dev libpq-dev libssl-dev libroaring-dev libnghttp2-dev libcurl4-openssl-dev libqrencode-dev libnats-dev zlib1g-dev libcmark-gfm-dev libcmark-gfm-extensions-dev nghttp2-server openssl python3-venv tzdata
 JAVA_PACKAGES := openjdk-17-jdk-headless
 DEB_PACKAGES := dpkg-dev gnupg xz-utils
-TEST_PACKAGES := $(JAVA_PACKAGES) $(DEB_PACKAGES) chromium curl firefox-esr fish fonts-noto-cjk gnutls-bin groff junit5 libseccomp2 nats-server postgresql prometheus systemd zsh
+TEST_PACKAGES := $(JAVA_PACKAGES) $(DEB_PACKAGES) chromium curl firefox-esr fish fonts-noto-cjk gnutls-bin groff junit5 libseccomp2 nats-server pebble postgresql prometheus systemd zsh
 # All symbols are bound at the start, and their table is read-only from then on.
 HARDENED := -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 .PHONY: run test test-quick test-blackbox test-slow test-build test-packages deps plan build deb android lint fuzz cost sanitize sanitize-quick

@@ -86,7 +86,7 @@ extension StoredData {
       .columns("content_sealing_key", "number key_id probe"), until: "the database is deleted"),
     StoredDatum(
       "files beside the database", for: "encryption, TLS, and to run once",
-      in: .folder("secret-key", "tls/certificate.pem", "tls/key.pem", "lock", "commands.sock"),
+      in: .folder("secret-key", "tls/certificate.pem", "tls/key.pem", "acme.json", "lock", "commands.sock"),
       until: "the folder is deleted"),
     StoredDatum(
       "the database itself, with the columns above", for: "all of the above",

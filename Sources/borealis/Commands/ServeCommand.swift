@@ -10,7 +10,7 @@ struct ServeCommand: Command {
 
     At SIGTERM it accepts no more connections, finishes requests, tells the devices to reconnect, and exits with status 0;
     a second signal ends it immediately, and so does the first one while it still reads its data. At SIGHUP it reads the TLS
-    certificate again.
+    certificate again, or tries again to obtain one if it has failed to.
     """
   static let operands: [String] = []
   static let settings = ServeSettings.definitions

@@ -64,6 +64,13 @@ extension MetricList {
       summary: "The certificate of a server expires within 14 days.",
       action: "Renew it and reload the server.",
       topic: .init("TLS", "network.md#tls")),
+    MetricAlert(
+      name: "BorealisCertificateNotRenewed", severity: .warning,
+      condition: #"borealis_acme_failed_attempts{job="$job"} > 1"#,
+      duration: "0s",
+      summary: "A server has failed more than once in a row to obtain its certificate by ACME.",
+      action: "The log says why (`TLS certificate not`). Send SIGHUP for another attempt.",
+      topic: .init("Certificates by ACME", "network.md#certificates-by-acme")),
   ]
 
   private static let dataAlerts = [

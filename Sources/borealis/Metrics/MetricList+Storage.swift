@@ -88,6 +88,12 @@ extension MetricList {
           unit: .time,
           need: .tls)),
       MetricPanel(
+        "Attempts for a certificate that failed",
+        .gauge(
+          "borealis_acme_failed_attempts",
+          "attempts to obtain the server's certificate by ACME that have failed since the last success",
+          need: .tls)),
+      MetricPanel(
         "Processor cores in use",
         .counter(
           "process_cpu_seconds_total", "processor time used", unit: .seconds,

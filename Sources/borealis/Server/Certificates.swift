@@ -2,9 +2,10 @@ import BorealisBase
 import BorealisCrypto
 import BorealisNet
 import Glibc
+import HTTP
 import Synchronization
 
-/// The certificate that TLS ports show, and its renewal.
+/// The certificate that TLS ports show. `CertificateRenewal` puts others in its place.
 final class Certificates: Sendable {
   private struct State: Sendable {
     let context: TLSContext
@@ -16,12 +17,15 @@ final class Certificates: Sendable {
   let keyPath: String
   /// Whether this process has made it.
   let isNew: Bool
+  /// What a certificate authority is answered on TLS ports; nil if none asks there.
+  let challenges: TLSChallenges?
   private let releasesSessions: Bool
   private let state: Mutex<State>
 
   /// Reads the operator's files, or those in the data folder, which are made if both are missing.
   init(_ settings: ServeSettings) throws(Failure) {
     releasesSessions = settings.releasesSessions
+    challenges = settings.acme?.challenge == .tlsALPN ? TLSChallenges() : nil
     if let files = settings.tlsFiles {
       (certificatePath, keyPath) = files
       isNew = false
@@ -38,7 +42,7 @@ final class Certificates: Sendable {
       isNew = !missing.isEmpty
       if isNew { try Self.make(in: folder, certificatePath, keyPath, names: settings.tlsNames) }
     }
-    state = Mutex(try Self.read(certificatePath, keyPath, releasesSessions))
+    state = Mutex(try Self.read(certificatePath, keyPath, releasesSessions, challenges))
   }
 
   /// What new HTTP connections use.
@@ -52,25 +56,45 @@ final class Certificates: Sendable {
 
   /// Reads the files again, for new connections.
   func reload() throws(Failure) {
-    let new = try Self.read(certificatePath, keyPath, releasesSessions)
+    let new = try Self.read(certificatePath, keyPath, releasesSessions, challenges)
     state.withLock { $0 = new }
   }
 
-  private static func read(
-    _ certificate: String, _ key: String, _ releasesSessions: Bool
-  ) throws(Failure) -> State {
+  /// Shows another certificate to new connections, given with its chain and key in PEM form. Changes nothing
+  /// if it cannot be used.
+  func use(_ chain: String, key: String) throws(Failure) -> CertificateInfo {
+    let identity = TLSIdentity.pem(certificates: Array(chain.utf8), key: Array(key.utf8))
+    let new: State
     do throws(TLSError) {
-      let context = try TLSContext.server(certificatePath: certificate, keyPath: key)
-      let deviceContext =
-        releasesSessions
-        ? try TLSContext.server(certificatePath: certificate, keyPath: key, releasesSessions: true) : context
-      guard let info = try? CertificateInfo(pem: SmallFiles.read(certificate) ?? "") else {
-        throw .invalid(path: certificate, reason: "no certificate")
-      }
-      return State(context: context, deviceContext: deviceContext, info: info)
+      new = try Self.state(identity, of: chain, releasesSessions, challenges)
     } catch {
       throw .failed(error.description)
     }
+    state.withLock { $0 = new }
+    return new.info
+  }
+
+  private static func read(
+    _ certificate: String, _ key: String, _ releasesSessions: Bool, _ challenges: TLSChallenges?
+  ) throws(Failure) -> State {
+    do throws(TLSError) {
+      return try state(
+        .files(certificatePath: certificate, keyPath: key), of: SmallFiles.read(certificate) ?? "",
+        releasesSessions, challenges)
+    } catch {
+      throw .failed(error.description)
+    }
+  }
+
+  private static func state(
+    _ identity: TLSIdentity, of chain: String, _ releasesSessions: Bool, _ challenges: TLSChallenges?
+  ) throws(TLSError) -> State {
+    let context = try TLSContext.server(identity: identity, challenges: challenges)
+    let deviceContext =
+      releasesSessions
+      ? try TLSContext.server(identity: identity, releasesSessions: true, challenges: challenges) : context
+    guard let info = try? CertificateInfo(pem: chain) else { throw .library("there is no certificate") }
+    return State(context: context, deviceContext: deviceContext, info: info)
   }
 
   private static func make(

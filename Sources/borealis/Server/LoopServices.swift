@@ -26,6 +26,8 @@ struct ServerParts: Sendable {
   let httpLimits: HTTPServerLimits
   /// Nil unless a port speaks TLS.
   let certificates: Certificates?
+  /// Nil unless a certificate authority issues the certificate.
+  let renewal: CertificateRenewal?
   /// Nil for a process that is alone.
   let cluster: ClusterService?
   let time: any TimeSource
@@ -194,7 +196,9 @@ final class LoopServices: LoopDriver {
       time: parts.time,
       refusal: { Gateway.refusal($0) },
       handler: { [unowned self] request, exchange in
-        if let cluster = parts.cluster, NodePages.serves(request.target) {
+        if let answer = parts.renewal?.answer(to: request) {
+          exchange.respond(answer)
+        } else if let cluster = parts.cluster, NodePages.serves(request.target) {
           exchange.respond(cluster.pages.answer(to: request))
         } else if let forwarding {
           forwarding.handle(request, exchange, isSecure: isSecure)

@@ -39,13 +39,13 @@ final class Server: Sendable {
     channels: (Router, Store) -> [any ServiceChannel] = { _, _ in [] }
   ) throws(Failure) {
     let certificates = wanted.usesTLS ? try Certificates(wanted) : nil
+    let time = SystemTime()
+    let renewal = try CertificateRenewal(wanted, certificates, time)
     self.takeover = takeover
     let inherited = takeover.predecessor?.listeners
     let addresses = if let inherited { inherited } else { try Self.bind(wanted) }
-    self.addresses = addresses
     let settings = wanted.listening(on: addresses)
-    self.settings = settings
-    let time = SystemTime()
+    (self.addresses, self.settings) = (addresses, settings)
     let metrics = Metrics(help: MetricList.help)
     let serverMetrics = ServerMetrics(metrics)
     let tracer = try settings.tracer(serverMetrics.spans)
@@ -86,9 +86,9 @@ final class Server: Sendable {
       unknownClients: UnknownClients(time: time, log: settings.log), deviceProxies: settings.deviceProxies,
       peers: settings.peerGuard(limits), httpPeers: settings.httpPeers(limits), httpMemory: httpMemory,
       metrics: serverMetrics, tracer: tracer, deviceLimits: settings.deviceLimits(limits),
-      httpLimits: settings.httpLimits(limits), certificates: certificates, cluster: cluster, time: time,
-      log: settings.log)
-    ServerMetrics.compute(metrics, certificates: certificates) { [weak self] in
+      httpLimits: settings.httpLimits(limits), certificates: certificates, renewal: renewal,
+      cluster: cluster, time: time, log: settings.log)
+    ServerMetrics.compute(metrics, certificates: certificates, renewal: renewal) { [weak self] in
       guard let self else { return "stopping" }
       return obstacle
     }
@@ -209,6 +209,7 @@ final class Server: Sendable {
     }
     if let service { try commands?.start(served(service)) }
     predecessor?.noteServing()
+    parts.renewal?.start()
     nodeHost?.attach(self)
     do throws(NodeFailure) { try cluster?.start() } catch { throw Failure(error) }
   }
@@ -262,7 +263,7 @@ final class Server: Sendable {
 
   /// Devices may trust the certificate that was there before, and no other.
   private func warnOfNewCertificate(_ service: HomeService) {
-    guard let certificates = parts.certificates, certificates.isNew,
+    guard let certificates = parts.certificates, certificates.isNew, settings.acme == nil,
       service.router.apps.all.contains(where: { $0.directory.registrationCount > 0 })
     else { return }
     log.warning(
@@ -286,7 +287,7 @@ final class Server: Sendable {
     for one in addresses {
       line.set(String(one.name.map { $0 == "-" ? "_" : $0 }), .string(one.address))
     }
-    if let certificates = parts.certificates {
+    if let certificates = parts.certificates, settings.acme == nil {
       line.set("certificate", .string(certificates.certificatePath))
     }
     return .object(line)
@@ -303,6 +304,7 @@ final class Server: Sendable {
     home.withLock { $0 }?.tick()
     cluster?.tick(devices: parts.metrics.deviceConnections.value)
     parts.tracer?.exporter.tick()
+    parts.renewal?.tick()
     freed.look(connections: parts.metrics.connections, http: parts.httpMemory)
   }
 
@@ -318,9 +320,10 @@ final class Server: Sendable {
   /// Why this process can do its work no more, nil if it can, or may be able to later.
   var lastingFailure: String? { home.withLock { $0 }?.lastingFailure ?? cluster?.lastingFailure }
 
-  /// Reads the certificates again.
+  /// Reads the certificates again; one of a certificate authority is tried for again if that has failed.
   func reload() {
     cluster?.reload()
+    if let renewal = parts.renewal { return renewal.retry() }
     guard let certificates = parts.certificates else { return }
     do throws(Failure) {
       try certificates.reload()
@@ -339,6 +342,7 @@ final class Server: Sendable {
     takeover.stop()
     takeover.endSuccessor()
     commands?.close()
+    parts.renewal?.stop()
     let time = UInt64(settings.drainDelay) * 1_000_000 + UInt64(settings.drainSeconds) * 1_000_000_000
     home.withLock { $0 }?.store.expectEnd(by: parts.time.monotonic() &+ time)
     if let cluster, lastingFailure != nil, let service = home.withLock({ $0 }) {

@@ -89,7 +89,8 @@ struct ServerMetrics: Sendable {
   /// Registers metrics of a process that are computed only when they are read. `obstacle` returns why it is
   /// not ready, nil if it is.
   static func compute(
-    _ metrics: Metrics, certificates: Certificates?, obstacle: @escaping @Sendable () -> String?
+    _ metrics: Metrics, certificates: Certificates?, renewal: CertificateRenewal?,
+    obstacle: @escaping @Sendable () -> String?
   ) {
     metrics.computed("borealis_ready") { obstacle() == nil ? 1 : 0 }
     metrics.computed("borealis_build_info", labels: "version=\"\(Program.version)\"") { 1 }
@@ -97,6 +98,7 @@ struct ServerMetrics: Sendable {
       metrics.computed("borealis_certificate_end_timestamp_seconds") {
         Double(certificates.info.notAfter.milliseconds) / 1000
       }
+      metrics.computed("borealis_acme_failed_attempts") { Double(renewal?.failures ?? 0) }
     }
     metrics.computed("borealis_log_lines_dropped_total", isCounter: true) {
       Double(OutputQueue.standardError.droppedLines)

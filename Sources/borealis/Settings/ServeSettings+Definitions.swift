@@ -3,7 +3,8 @@ import BorealisBase
 extension ServeSettings {
   /// The settings of `borealis serve`, in the order of `--help` and of Docs/operations/settings.md.
   static let definitions: [SettingDefinition] =
-    addresses + tls + ClusterSettings.definitions + apns + Vendors.settings + callbacks
+    addresses + tls + ACMESettings.definitions + ClusterSettings.definitions + apns + Vendors.settings
+    + callbacks
     + OutgoingProxySettings.definitions
     + MailSettings.definitions + SignOnSettings.definitions + logging + TracingSettings.definitions
     + stopping + limits + time

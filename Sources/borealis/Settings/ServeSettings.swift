@@ -16,6 +16,8 @@ struct ServeSettings {
   let tlsFiles: (certificate: String, key: String)?
   /// Names and addresses for a certificate that is made.
   let tlsNames: [String]
+  /// Nil unless a certificate authority issues the certificate.
+  let acme: ACMESettings?
   /// Whether devices' connections with TLS 1.3 go on without OpenSSL behind their handshake.
   let releasesSessions: Bool
   let secretKeyFile: SecretKeyFile
@@ -121,6 +123,7 @@ struct ServeSettings {
     trustedProxies = try Self.networks(settings, "trusted-proxies")
     deviceProxies = try Self.networks(settings, "device-proxies")
     proxy = try OutgoingProxySettings.read(settings)
+    acme = try ACMESettings(settings, proxy: proxy)
     apnsHosts = try Self.apnsHosts(settings, through: proxy)
     vendors = try Vendors(settings)
     callbacks = try Self.callbacks(settings, through: proxy)

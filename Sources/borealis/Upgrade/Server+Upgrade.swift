@@ -156,6 +156,7 @@ extension Server {
   private func give(to successor: Successor) throws(Failure) -> Report {
     guard let service = home.withLock({ $0 }) else { throw .failed("nothing is served") }
     try commands?.hold()
+    parts.renewal?.stop()
     let moment = parts.time.sinceBoot()
     var stage = Stage.holding
     var report = Report()
@@ -200,6 +201,7 @@ extension Server {
       }
       successor.end()
       goOn(insteadOf: service, from: stage, unreadSince: moment)
+      parts.renewal?.start()
       throw error
     }
     log.info("upgrade: another process serves", ["pid": .number(Int64(successor.process))])
