@@ -228,6 +228,8 @@ final class Broadcasts {
     let id = fanOuts[index].push.id
     // Nearly always so when several are sent together: then all but the first find it sent.
     guard connections.slab[slot].core.sentThrough < id, !fanOuts[index].isWithdrawn else { return nil }
+    // A message of Web Push is for one browser.
+    guard !connections.slab[slot].core.isAutopush else { return nil }
     let number = connections.number(slot)
     guard fanOuts[index].targets.contains(number), sending.acceptsLive(slot, id, isLate: false) else {
       return nil

@@ -43,7 +43,7 @@ final class DeviceConnections {
   @exclusivity(unchecked) private var dirty: [UInt32] = []
   private var scratch: [UInt8] = []
   /// The header of the latest message to a WebSocket; of a broadcast it is the same for all.
-  private var latestHeader: (count: Int, frame: SharedFrame)?
+  private var latestHeader: (count: Int, isText: Bool, frame: SharedFrame)?
   @exclusivity(unchecked) var unfinished = HeldMemory()
   /// Queues of sessions whose devices have not read them yet.
   @exclusivity(unchecked) var queued = HeldMemory()
@@ -295,7 +295,16 @@ final class DeviceConnections {
     for entry in due where slab.isCurrent(entry.slot, entry.generation) { overdue(entry.slot) }
   }
 
+  /// Seconds that a browser has to answer a Ping.
+  private static let pongSeconds = 30
+
   private func overdue(_ slot: UInt32) {
+    // Some browsers say nothing by themselves.
+    if slab[slot].core.asksForLife(until: deadline(after: Self.pongSeconds)) {
+      let generation = slab.generation(taken: slot)
+      wheel.add(.init(slot: slot, generation: generation), at: slab[slot].core.deadline)
+      return sendControl(slot, WebSocketFrame.ping)
+    }
     let isLoggedIn = slab[slot].core.phase == .loggedIn
     if isLoggedIn { metrics.heartbeatsMissed.add() }
     if let farewell = slab[slot].core.overdue(hasQueued: !slab[slot].connection.queue.isEmpty) {
@@ -314,14 +323,22 @@ final class DeviceConnections {
     guard slab[slot].connection.queue.cost < slab[slot].core.mostQueuedBytes(limits) else {
       return cutOff(slot)
     }
-    if slab[slot].core.isWebSocket { slab[slot].connection.append(header(ofMessage: frame.bytes.count)) }
+    if slab[slot].core.isWebSocket {
+      slab[slot].connection.append(
+        header(ofMessage: frame.bytes.count, isText: slab[slot].core.isAutopush))
+    }
     slab[slot].connection.append(frame)
     markDirty(slot)
   }
 
   func send(_ slot: UInt32, _ frame: ServerFrame) {
     var bytes: [UInt8] = []
-    frame.encode(into: &bytes)
+    if slab[slot].core.isAutopush {
+      guard let text = slab[slot].core.autopushText(of: frame) else { return }
+      bytes = text
+    } else {
+      frame.encode(into: &bytes)
+    }
     send(slot, SharedFrame(bytes))
   }
 
@@ -347,10 +364,12 @@ final class DeviceConnections {
   }
 
   /// The header of a message. Sockets share the frame; the header is queued before it.
-  private func header(ofMessage count: Int) -> SharedFrame {
-    if let latestHeader, latestHeader.count == count { return latestHeader.frame }
-    let frame = SharedFrame(WebSocketFrame.header(ofMessage: count), isHeader: true)
-    latestHeader = (count, frame)
+  private func header(ofMessage count: Int, isText: Bool) -> SharedFrame {
+    if let latestHeader, latestHeader.count == count, latestHeader.isText == isText {
+      return latestHeader.frame
+    }
+    let frame = SharedFrame(WebSocketFrame.header(ofMessage: count, isText: isText), isHeader: true)
+    latestHeader = (count, isText, frame)
     return frame
   }
 

@@ -30,10 +30,12 @@ final class DeviceRequests {
     switch step {
     case .send(let frame): connections.send(slot, frame)
     case .sendControl(let bytes): connections.sendControl(slot, bytes)
+    case .sendText(let text): connections.send(slot, SharedFrame(text))
     case .end(let farewell): connections.end(slot, farewell)
     case .logIn(let request): logIn(request, slot)
     case .register(let request): register(request, slot)
     case .acknowledge(let list): sending.acknowledge((0..<list.count).map { list[$0, in: bytes] }, slot)
+    case .acknowledgePushes(let ids): sending.acknowledge(ids, slot)
     case .acknowledgeWithAges(let list):
       let aged = (0..<list.count).map { list[$0, in: bytes] }
       sending.acknowledge(aged.map(\.messageID), ages: aged.map(\.age), slot)
@@ -108,12 +110,17 @@ final class DeviceRequests {
     }
     guard let step = connections.slab[slot].core.registered(answer) else { return }
     if answer != nil { connections.metrics.registrations.add() }
-    perform(step, in: [UInt8]().span, slot)
+    // A browser does not ask for that.
+    let login = answer.flatMap { connections.slab[slot].core.autopushLogin(of: $0) }
+    perform(login.map { .logIn($0) } ?? step, in: [UInt8]().span, slot)
   }
 
   private func refuse(_ refusal: DeviceRefusal, _ slot: UInt32) {
     // It has its answer.
     connections.slab[slot].core.phase = .greeted
+    if refusal == .notRegistered, let newcomer = connections.slab[slot].core.autopushNewcomer() {
+      return register(newcomer, slot)
+    }
     switch refusal {
     case .unavailable:
       connections.fail(slot, .busy, .afterBackOff, "the app cannot be looked up now")
@@ -237,6 +244,10 @@ final class DeviceRequests {
   private func answer(
     _ slot: UInt32, _ sequence: UInt32, _ code: ResultCode, _ payload: ResultPayload = .none
   ) {
+    if connections.slab[slot].core.isAutopush {
+      guard let text = connections.slab[slot].core.autopushAnswer(sequence, code) else { return }
+      return connections.send(slot, SharedFrame(text))
+    }
     var bytes: [UInt8] = []
     if ServerFrame.encodeResult(sequence: sequence, code: code, payload: payload, into: &bytes) {
       connections.send(slot, SharedFrame(bytes))

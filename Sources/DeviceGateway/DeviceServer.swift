@@ -74,12 +74,19 @@ package final class DeviceServer: LoopDriver {
   }
 
   /// Takes over a connection whose WebSocket handshake the HTTP side did, after `admit` has let its network
-  /// in.
-  package func adopt(_ moving: MovingConnection, from network: PeerNetwork) {
+  /// in. `autopush` is there for one that speaks the autopush protocol.
+  package func adopt(
+    _ moving: MovingConnection, from network: PeerNetwork, autopush: AutopushOptions? = nil
+  ) {
     connections.metrics.webSockets.add()
     let slot = insert(moving.connection, network)
     let token = connections.connectionToken(slot)
-    connections.slab[slot].core.startWebSocket(limit: limits.webSocketMessage)
+    if let autopush {
+      connections.metrics.autopush.add()
+      connections.slab[slot].core.startAutopush(autopush, limit: limits.webSocketMessage)
+    } else {
+      connections.slab[slot].core.startWebSocket(limit: limits.webSocketMessage)
+    }
     connections.slab[slot].connection.isPaused = false
     connections.slab[slot].connection.move(to: token, on: loop)
     guard moving.connection.queue.byteCount <= connections.slab[slot].core.mostQueuedBytes(limits) else {
@@ -311,7 +318,8 @@ package final class DeviceServer: LoopDriver {
     let frame = SharedFrame(bytes)
     for slot in connections.apps[Int(index)].slots
     where audience.contains(connections.number(slot)) && connections.slab[slot].core.noteRecall(id) {
-      connections.send(slot, frame)
+      // Browsers cannot be told.
+      if !connections.slab[slot].core.isAutopush { connections.send(slot, frame) }
     }
   }
 

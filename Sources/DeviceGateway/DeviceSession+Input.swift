@@ -57,7 +57,7 @@ extension DeviceSession {
       input.joined = nil
       if input.endsMessage {
         input.endsMessage = false
-        if let step = endMessage() { return step }
+        if let step = endMessage(moment) { return step }
       }
       guard isWebSocket else {
         guard input.position < input.end, phase != .closing else { return nil }
@@ -121,7 +121,7 @@ extension DeviceSession {
     input.joined = joined
   }
 
-  private mutating func removePartial() -> [UInt8] {
+  mutating func removePartial() -> [UInt8] {
     guard let extras else { return [] }
     var taken: [UInt8] = []
     swap(&taken, &extras.partial)
@@ -173,13 +173,19 @@ extension DeviceSession {
       case .piece(let range, let endsMessage):
         if !range.isEmpty {
           extras.webSocket?.hasBytes = true
-          if phase != .closing { open(range, in: &input, moment) }
+          if phase != .closing, isAutopush {
+            extras.hold(input.bytes, range, until: moment.frameEnd)
+          } else if phase != .closing {
+            open(range, in: &input, moment)
+          }
         }
         input.endsMessage = endsMessage
         return .piece
       case .ping(let content):
         return phase == .closing ? .piece : .step(.sendControl(WebSocketFrame.pong(content)))
-      case .pong: return .piece
+      case .pong:
+        noteAlive(moment)
+        return .piece
       case .close:
         extras.webSocket?.isClosed = true
         guard phase != .closing else { return .piece }
@@ -193,10 +199,11 @@ extension DeviceSession {
     }
   }
 
-  /// A message has complete frames, at least one.
-  private mutating func endMessage() -> SessionStep? {
+  /// A message has complete frames, at least one; in the autopush protocol it is a request.
+  private mutating func endMessage(_ moment: Moment) -> SessionStep? {
     let hasBytes = extras?.webSocket?.hasBytes ?? false
     extras?.webSocket?.hasBytes = false
+    if isAutopush { return phase == .closing ? nil : takeAutopush(takePartial(), moment) }
     guard phase != .closing, !hasBytes || hasPartial else { return nil }
     return .end(refusal(.protocolError, .afterBackOff, "a message holds whole frames"))
   }

@@ -6,9 +6,10 @@ import Model
 /// For another process, which goes on with the session.
 extension DeviceSession {
   /// Whether another process can go on with it: it waits for nothing of this one, and the device is not in
-  /// the middle of a WebSocket message. Sessions of this kind are plain ones between two answers.
+  /// the middle of a WebSocket message. Sessions of this kind are plain ones between two answers. Browsers
+  /// reconnect.
   var isPassable: Bool {
-    guard !isLeaving else { return false }
+    guard !isLeaving, !isAutopush else { return false }
     switch phase {
     case .greeting, .greeted, .loggedIn: break
     case .vacant, .handshaking, .waiting, .closing: return false

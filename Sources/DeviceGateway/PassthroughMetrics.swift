@@ -4,6 +4,7 @@ import BorealisBase
 package final class PassthroughMetrics: Sendable {
   let connections: Counter
   let webSockets: Counter
+  let autopush: Counter
   let turnedAway: Counter
   let handshakeFailures: Counter
   let logins: Counter
@@ -20,6 +21,7 @@ package final class PassthroughMetrics: Sendable {
   package init(_ metrics: Metrics) {
     connections = metrics.counter("borealis_device_connections_total")
     webSockets = metrics.counter("borealis_device_websockets_total")
+    autopush = metrics.counter("borealis_autopush_connections_total")
     turnedAway = metrics.counter("borealis_device_turned_away_total")
     handshakeFailures = metrics.counter("borealis_device_tls_failures_total")
     logins = metrics.counter("borealis_device_logins_total")

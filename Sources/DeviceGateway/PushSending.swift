@@ -64,6 +64,9 @@ final class PushSending {
 
   private func encode(_ id: MessageID, _ push: StoredPush, _ slot: UInt32) -> SharedFrame? {
     guard let platform = Platform(rawValue: connections.slab[slot].core.platform) else { return nil }
+    guard !connections.slab[slot].core.isAutopush else {
+      return WebPushMessage(push.content, platform).map { SharedFrame($0.notification(id)) }
+    }
     let number = connections.number(slot)
     let viaVendor = push.goesElsewhere(for: number)
     let isOffline = id <= connections.slab[slot].core.newestWhileAway

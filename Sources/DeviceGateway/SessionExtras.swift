@@ -11,6 +11,8 @@ final class SessionExtras {
   var partialDeadline: UInt32 = 0
   /// The state of a WebSocket connection, nil for a plain one.
   var webSocket: WebSocketState?
+  /// What it knows as a browser of the autopush protocol, nil for all others.
+  var autopush: AutopushState?
   /// Bytes that came after the end of the session.
   var skipped = 0
   /// Pushes sent out of order, above the largest one sent in order.

@@ -1,3 +1,4 @@
+import BorealisBase
 import BorealisProtocol
 import HTTP
 import Model
@@ -7,10 +8,13 @@ enum SessionStep {
   case send(ServerFrame)
   /// A control frame of the WebSocket.
   case sendControl([UInt8])
+  /// A text message of the autopush protocol.
+  case sendText([UInt8])
   case register(RegisterRequest)
   case logIn(LoginRequest)
   case acknowledge(AckList)
   case acknowledgeWithAges(AgedAckList)
+  case acknowledgePushes([MessageID])
   case note(ReceiptList)
   case perform(UInt32, Operation)
   case end(SessionFarewell)

@@ -49,6 +49,7 @@ import Testing
     case .send(.helloOK(let version, _, _)): "hello \(version)"
     case .send: "other frame"
     case .sendControl(let bytes): bytes.first == 0x8a ? "pong of the WebSocket" : "other control frame"
+    case .sendText, .acknowledgePushes: "of a browser"
     case .register(let request): request.appKey == Self.key ? "register" : "register elsewhere"
     case .logIn(let request): request.appKey == Self.key ? "login" : "login elsewhere"
     case .acknowledge(let list): "ack \(list.count)"

@@ -33,6 +33,7 @@ final class TestServer: Sendable {
   init(
     limits: PassthroughLimits = PassthroughLimits(), peers: PeerGuard = PeerGuard(), tls: TLSContext? = nil,
     loops: Int = 2, mailCapacity: Int = 1 << 16, clock: ManualClock? = nil, handshake: String = "101\n",
+    servesBrowsers: Bool = false,
     home wrap: (LocalHome, PassthroughChannel) -> any AppHome = { home, _ in home }
   ) throws {
     database = try TestDatabase()
@@ -63,7 +64,10 @@ final class TestServer: Sendable {
           metrics: shared,
           time: SystemTime())
         try loop.listen(listener) { server.accept($0, tls: tls) }
-        if handle.index == 0 { try loop.listen(webListener) { Self.adopt($0, loop, server, handshake) } }
+        let autopush = servesBrowsers ? AutopushOptions(app: key, origin: "http://test") : nil
+        if handle.index == 0 {
+          try loop.listen(webListener) { Self.adopt($0, loop, server, handshake, autopush) }
+        }
         let bound = LoopBound(value: server)
         servers.all.withLock { $0[handle.index] = bound }
         started.signal()
@@ -75,7 +79,8 @@ final class TestServer: Sendable {
   }
 
   private static func adopt(
-    _ descriptor: Int32, _ loop: EventLoop, _ server: DeviceServer, _ handshake: String
+    _ descriptor: Int32, _ loop: EventLoop, _ server: DeviceServer, _ handshake: String,
+    _ autopush: AutopushOptions?
   ) {
     let network = PeerNetwork(of: descriptor)
     let anyone = ConnectionToken(driver: 199, generation: 0, slot: 0)
@@ -86,7 +91,7 @@ final class TestServer: Sendable {
       return
     }
     connection.append { $0 += Array(handshake.utf8) }
-    server.adopt(MovingConnection(connection, unread: []), from: network)
+    server.adopt(MovingConnection(connection, unread: []), from: network, autopush: autopush)
   }
 
   /// Lets the loops stand still while something is done.

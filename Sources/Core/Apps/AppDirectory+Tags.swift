@@ -19,6 +19,17 @@ extension AppDirectory {
     state.withLock { $0.table.tags.members(name).contains(number) }
   }
 
+  /// The registrations that have a tag, at most `limit`, with the digests of their secrets.
+  package func holders(
+    ofTag name: String, limit: Int
+  ) -> [(number: RegistrationNumber, secretHash: (UInt64, UInt64))] {
+    state.withLock { state in
+      state.table.tags.members(name).members(limit: limit).map {
+        ($0, state.table.records[$0.rawValue].secret)
+      }
+    }
+  }
+
   /// How many new names of tags a change may make on a day: by the device of a registration, or with nil by
   /// anybody else.
   func tagRoom(_ limits: TagLimits, maker: RegistrationNumber?, day: Int64) -> TagRoom {

@@ -6,7 +6,7 @@ package enum WebSocketCloseCode: UInt16, Sendable {
   case goingAway = 1001
   /// Bytes that are no frame, or a frame out of place.
   case protocolError = 1002
-  /// A text message: there are only binary ones.
+  /// A text message where there are only binary ones, or the other way round.
   case unsupportedData = 1003
   /// Text that is not UTF-8.
   case invalidText = 1007

@@ -1,10 +1,10 @@
 /// The frames of a WebSocket server (RFC 6455 section 5): not masked, never in fragments.
 package enum WebSocketFrame {
-  /// The header of a binary message of this many bytes, which follow it.
-  package static func header(ofMessage count: Int) -> [UInt8] {
+  /// The header of a message of this many bytes, which follow it: text, or binary.
+  package static func header(ofMessage count: Int, isText: Bool = false) -> [UInt8] {
     let final: UInt8 = 0x80
-    let binary: UInt8 = 2
-    var bytes = [final | binary]
+    let (text, binary): (UInt8, UInt8) = (1, 2)
+    var bytes = [final | (isText ? text : binary)]
     switch count {
     case ..<126: bytes.append(UInt8(truncatingIfNeeded: count))
     case ..<65_536:
@@ -22,6 +22,9 @@ package enum WebSocketFrame {
   package static func pong(_ content: [UInt8]) -> [UInt8] {
     [0x8a, UInt8(truncatingIfNeeded: content.count & 0x7f)] + content
   }
+
+  /// Asks whether the client is there: a Ping without content.
+  package static let ping: [UInt8] = [0x89, 0]
 
   /// A Close with a code and no reason.
   package static func close(_ code: WebSocketCloseCode) -> [UInt8] {

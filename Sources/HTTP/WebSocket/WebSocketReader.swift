@@ -1,5 +1,5 @@
-/// Reads the frames of a WebSocket client (RFC 6455 section 5) as they come, in pieces of any size: binary
-/// messages without extensions.
+/// Reads the frames of a WebSocket client (RFC 6455 section 5) as they come, in pieces of any size: messages
+/// of one kind, binary or text, without extensions.
 ///
 /// No message data is stored: pieces are unmasked in place. Only a control frame, of at most 125 bytes, is
 /// stored until it is complete.
@@ -27,6 +27,8 @@ package struct WebSocketReader: Sendable {
   }
 
   private let limit: Int
+  /// The opcode of messages.
+  private let kind: UInt8
   private var stage = Stage.first
   private var opcode: UInt8 = 0
   private var isFinal = false
@@ -45,8 +47,12 @@ package struct WebSocketReader: Sendable {
   private var left = 0
   private var control: [UInt8] = []
 
-  /// Waits for the first frame. `limit` is the most bytes that a message may have in all its frames.
-  package init(limit: Int) { self.limit = limit }
+  /// Waits for the first frame. `limit` is the most bytes that a message may have in all its frames. With
+  /// `isText` messages are text, whose UTF-8 the caller checks, and else binary.
+  package init(limit: Int, isText: Bool = false) {
+    self.limit = limit
+    kind = isText ? Opcode.text : Opcode.binary
+  }
 
   /// Whether a frame or a message has begun and not ended.
   package var isUnderWay: Bool { isInMessage || (stage != .first && stage != .closed) }
@@ -101,8 +107,8 @@ package struct WebSocketReader: Sendable {
     opcode = byte & 0x0f
     switch opcode {
     case Opcode.continuation: guard isInMessage else { throw .protocolError }
-    case Opcode.binary: guard !isInMessage else { throw .protocolError }
-    case Opcode.text: throw .unsupportedData
+    case kind: guard !isInMessage else { throw .protocolError }
+    case Opcode.text, Opcode.binary: throw .unsupportedData
     case Opcode.close, Opcode.ping, Opcode.pong: guard isFinal else { throw .protocolError }
     default: throw .protocolError
     }

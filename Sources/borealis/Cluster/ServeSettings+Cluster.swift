@@ -1,5 +1,6 @@
 import BorealisBase
 import Cluster
+import DeviceGateway
 import HTTP
 
 extension ServeSettings {
@@ -24,6 +25,7 @@ extension ServeSettings {
     options.exempt = trustedProxies + IPNetwork.loopback
     return RequestForwarder(
       tls: tls, options: options, refusal: { ServedAPIs.refusal($0, of: $1) },
-      app: { ServedAPIs.app(of: $0) }, memory: memory, metrics: metrics, log: log)
+      app: { [browsers = autopush?.app] in ServedAPIs.app(of: $0, browsers: browsers) }, memory: memory,
+      metrics: metrics, log: log)
   }
 }

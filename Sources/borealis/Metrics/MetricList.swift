@@ -26,7 +26,10 @@ enum MetricList {
         .counter("borealis_device_connections_total", "device connections accepted"),
         .counter(
           "borealis_device_websockets_total",
-          "device connections over WebSocket, of `borealis_device_connections_total`")),
+          "device connections over WebSocket, of `borealis_device_connections_total`"),
+        .counter(
+          "borealis_autopush_connections_total",
+          "connections of browsers ([push service](../autopush.md)), of `borealis_device_websockets_total`")),
       MetricPanel(
         "Logins and registrations of devices",
         .counter(
@@ -124,6 +127,12 @@ enum MetricList {
       MetricPanel(
         "Calls over the limit",
         .counter("borealis_calls_limited_total", "calls refused with 429, over the limit of their minute")),
+      MetricPanel(
+        "Messages for browsers",
+        .counter(
+          "borealis_autopush_answers_total",
+          "answers to app servers that send to browsers over this [push service](../autopush.md), by status",
+          by: "status", sign: "503 grows: the database cannot store")),
       MetricPanel(
         "Pushes in progress",
         .gauge(

@@ -4,6 +4,7 @@ import BorealisNet
 import Channels
 import Console
 import Core
+import DeviceGateway
 import Glibc
 import HTTP
 import Model
@@ -19,6 +20,8 @@ final class HomeService: Sendable {
   let deviceHome: LocalHome
   let gateway: Gateway
   let getui: GetuiAPI
+  /// Nil if browsers are not served.
+  private let autopush: AutopushAPI?
   let console: WebConsole
   let channels: [any ServiceChannel]
   /// Keeps what it counts.
@@ -113,6 +116,13 @@ final class HomeService: Sendable {
       log: settings.log)
     console = try Self.console(settings, router, store, gateway, mailer, time, server)
     getui = Self.getui(settings, router, store, gateway, time)
+    // There also where browsers are not served, as all metrics are.
+    let autopushMetrics = AutopushMetrics(metrics)
+    autopush = settings.autopush.map { [gateway] options in
+      AutopushAPI(
+        app: options.app, origin: options.origin, router: router, gateway: gateway,
+        metrics: autopushMetrics, log: settings.log, time: time)
+    }
     ServerMetrics.compute(metrics, store: store, router: router)
   }
 
@@ -148,6 +158,8 @@ final class HomeService: Sendable {
       console.handle(request, exchange, isSecure: isSecure)
     } else if GetuiAPI.serves(request.target) {
       getui.handle(request, exchange)
+    } else if let autopush, AutopushAPI.serves(request.target) {
+      autopush.handle(request, exchange)
     } else {
       gateway.handle(request, exchange, passOn: passOn)
     }
@@ -159,6 +171,8 @@ final class HomeService: Sendable {
       console.screen(head, peer: peer, isSecure: isSecure)
     } else if GetuiAPI.serves(head.target) {
       getui.screen(head, requestID: requestID, peer: peer)
+    } else if let autopush, AutopushAPI.serves(head.target) {
+      autopush.screen(head, requestID: requestID, peer: peer)
     } else {
       gateway.screen(head, requestID: requestID, peer: peer)
     }

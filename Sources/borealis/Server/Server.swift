@@ -82,7 +82,8 @@ final class Server: Sendable {
       channel: channel,
       deviceUpgrades: DeviceUpgradeHandler(
         origins: settings.deviceOrigins, proxies: proxies,
-        rejections: HandshakeRejections(metrics, time: time, log: settings.log)), proxies: proxies,
+        rejections: HandshakeRejections(metrics, time: time, log: settings.log),
+        autopush: settings.autopush), proxies: proxies,
       unknownClients: UnknownClients(time: time, log: settings.log), deviceProxies: settings.deviceProxies,
       peers: settings.peerGuard(limits), httpPeers: settings.httpPeers(limits), httpMemory: httpMemory,
       metrics: serverMetrics, tracer: tracer, deviceLimits: settings.deviceLimits(limits),

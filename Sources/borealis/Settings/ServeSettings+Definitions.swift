@@ -160,6 +160,11 @@ extension ServeSettings {
         "Origins of web pages that may connect as devices, such as https://www.example.com; * for all.",
       kind: .list),
     SettingDefinition(
+      name: "autopush-app", valueName: "KEY",
+      help:
+        "The app whose devices browsers are that use this server as their push service (Docs/autopush.md); needs public-url.",
+      kind: .text),
+    SettingDefinition(
       name: "request-log", valueName: "WHICH",
       help:
         "Which calls of the HTTP APIs are kept in the database for seven days: all, refused or off.",

@@ -3,6 +3,7 @@ import BorealisNet
 import CLinux
 import Channels
 import Core
+import DeviceGateway
 import HTTP
 
 /// The validated settings of `borealis serve`.
@@ -40,6 +41,8 @@ struct ServeSettings {
   let deviceProxies: [IPNetwork]
   /// Web pages that may connect as devices.
   let deviceOrigins: OriginRule
+  /// Nil if the server is no push service for browsers.
+  let autopush: AutopushOptions?
   /// Which calls of the HTTP APIs are kept in the database.
   let requestLog: RequestLog.Extent
   /// Whether the documentation is shown under `/docs`.
@@ -131,6 +134,7 @@ struct ServeSettings {
     signOn = try SignOnSettings.read(settings, site: mail.site)
     tracing = try TracingSettings.read(settings)
     deviceOrigins = try Self.origins(settings, "device-origins", site: mail.site)
+    autopush = try Self.autopush(settings, site: mail.site)
     zone = try Self.zone(settings)
     schedules = settings.number("schedules") ?? 0
     scheduleGrace = Int64(try Self.milliseconds(settings, "schedule-grace", 60_000...86_400_000) / 1000)
@@ -178,6 +182,17 @@ struct ServeSettings {
       )
     }
     throw .usage("--public-url: \"\(site ?? "")\" is not an address such as https://push.example.com")
+  }
+
+  private static func autopush(_ settings: Settings, site: String?) throws(Failure) -> AutopushOptions? {
+    guard let key = settings.text("autopush-app") else { return nil }
+    guard let app = AppKey(key) else {
+      throw .usage("--autopush-app: \"\(key.prefix(64))\" is no app key: it has 24 hexadecimal digits")
+    }
+    guard let site else {
+      throw .usage("--autopush-app needs --public-url: subscriptions have their addresses there")
+    }
+    return AutopushOptions(app: app, origin: site)
   }
 
   private static func callbacks(

@@ -1,0 +1,241 @@
+import BorealisBase
+import BorealisCrypto
+import Core
+import HTTP
+import Model
+import Storage
+
+/// The push service of browsers for app servers (RFC 8030): takes messages for subscriptions at the addresses
+/// that browsers were given, and takes them back. Each is a push of the app whose devices browsers are. Safe
+/// to use from any thread.
+package final class AutopushAPI: Sendable {
+  /// What is at a path.
+  private enum Resource {
+    case subscription(EndpointToken)
+    case message(EndpointToken, MessageID, proof: String)
+  }
+
+  private let router: Router
+  private let gateway: Gateway
+  private let app: AppKey
+  private let origin: String
+  private let time: any TimeSource
+  private let log: Log
+  private let metrics: AutopushMetrics
+  /// Messages with a topic, one after the other for each browser: each has to see the one before it.
+  private let topics = Turns<RegistrationNumber>()
+
+  /// Seconds after which a push cannot be overridden any more; a minute is for the way.
+  private static let mostOverridden: Int64 = 86_400 - 60
+
+  /// Makes the API beside a gateway, whose limits it shares. `origin` is where browsers' subscriptions have
+  /// their addresses, such as `https://push.example.com`.
+  package init(
+    app: AppKey, origin: String, router: Router, gateway: Gateway, metrics: AutopushMetrics, log: Log,
+    time: any TimeSource = SystemTime()
+  ) {
+    (self.app, self.origin, self.router, self.gateway) = (app, origin, router, gateway)
+    (self.metrics, self.time, self.log) = (metrics, time, log)
+  }
+
+  /// Whether a request target belongs to this API.
+  package static func serves(_ target: String) -> Bool { target.hasPrefix(EndpointToken.path) }
+
+  /// The largest body, in bytes.
+  package static let largestBody = WebPushRequest.mostBytes
+
+  /// The answer to a malformed request; nil for targets of other APIs.
+  package static func refusal(_ fault: HTTPFault, of target: String) -> HTTPResponse? {
+    guard serves(target) else { return nil }
+    return switch fault {
+    case .bodyTooLarge: WebPushFault.tooLarge.response
+    case .timeout, .busy, .unserved, .unanswered: WebPushFault.unavailable.response
+    default: WebPushFault.malformed.response
+    }
+  }
+
+  /// Screens a request by its header, so that no large body is read.
+  package func screen(_ head: HTTPRequest, requestID: String, peer: IPAddress?) -> HTTPScreening {
+    guard head.bodySize <= Self.largestBody else {
+      return .refused(noted(.tooLarge, head, AccessLog(log, time), requestID))
+    }
+    return .admitted(bodyBytes: Self.largestBody, isKnown: false)
+  }
+
+  /// Serves one request.
+  package func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+    handle(request, CallReply(exchange))
+  }
+
+  func handle(_ request: HTTPRequest, _ reply: CallReply) {
+    let access = AccessLog(log, time)
+    @Sendable func answer(_ result: Result<HTTPResponse, WebPushFault>) {
+      switch result {
+      case .success(let response):
+        reply.send(noted(response, request, access, reply.requestID))
+      case .failure(let fault): reply.send(noted(fault, request, access, reply.requestID))
+      }
+    }
+    do throws(WebPushFault) {
+      switch try Self.resource(request) {
+      case .subscription(let token):
+        let push = try WebPushRequest(request, to: token.subscription)
+        let sender = try VAPIDProof.read(request.headers, origin: origin, at: time.now())
+        find(token, answer) { [self] app, number, secretHash in
+          guard token.allows(sender?.key, secretHash: secretHash) else {
+            return answer(
+              .failure(sender == nil ? .unproven("The subscription needs Authorization") : .otherKey))
+          }
+          guard gateway.takePushCall(of: app) else { return answer(.failure(.tooMany)) }
+          take(push, at: token, Target(app: app, number: number, secretHash: secretHash), answer)
+        }
+      case .message(let token, let id, let proof): recall(id, proof, token, answer)
+      }
+    } catch {
+      answer(.failure(error))
+    }
+  }
+
+  /// What a request's path and method name.
+  private static func resource(_ request: HTTPRequest) throws(WebPushFault) -> Resource {
+    guard let path = HTTPTarget(request.target)?.path, (3...4).contains(path.count),
+      let token = EndpointToken(path[2])
+    else { throw .unknownAddress }
+    guard path.count == 4 else {
+      guard request.method == "POST" else { throw .method("POST") }
+      return .subscription(token)
+    }
+    let parts = path[3].split(separator: ".")
+    guard parts.count == 2, let id = MessageID(decimal: Array(parts[0].utf8)) else { throw .unknownMessage }
+    guard request.method == "DELETE" else { throw .method("DELETE") }
+    return .message(token, id, proof: String(parts[1]))
+  }
+
+  // MARK: Answers
+
+  private func noted(
+    _ fault: WebPushFault, _ request: HTTPRequest, _ access: AccessLog, _ requestID: String
+  ) -> HTTPResponse { noted(fault.response, request, access, requestID) }
+
+  private func noted(
+    _ response: HTTPResponse, _ request: HTTPRequest, _ access: AccessLog, _ requestID: String
+  ) -> HTTPResponse {
+    metrics.answers[response.status]?.add()
+    access.answered(
+      request.method, EndpointToken.path + "{token}", response.status, requestID, router.apps.loaded(app))
+    return response
+  }
+
+  // MARK: Messages
+
+  /// The registration behind an address.
+  private struct Target: Sendable {
+    let app: App
+    let number: RegistrationNumber
+    let secretHash: (UInt64, UInt64)
+  }
+
+  private typealias Answer = @Sendable (Result<HTTPResponse, WebPushFault>) -> Void
+
+  /// Finds the browser of an address. Anything but its own registration may have the tag, too.
+  private func find(
+    _ token: EndpointToken, _ answer: @escaping Answer,
+    _ go: @escaping @Sendable (App, RegistrationNumber, (UInt64, UInt64)) -> Void
+  ) {
+    router.apps.find(app) { found in
+      guard case .success(let app?) = found, !app.isDisabled else { return answer(.failure(.unavailable)) }
+      let holder = app.directory.holders(ofTag: token.tag, limit: 4).first {
+        token.isMade(with: $0.secretHash)
+      }
+      guard let holder else { return answer(.failure(.noSubscription)) }
+      go(app, holder.number, holder.secretHash)
+    }
+  }
+
+  private func take(
+    _ push: WebPushRequest, at token: EndpointToken, _ target: Target, _ answer: @escaping Answer
+  ) {
+    guard push.message.topic != nil else {
+      return accept(push, at: token, target, replacing: nil, answer)
+    }
+    let hasTurn = topics.run(for: target.number) { [self] done in
+      router.deliveries.waiting(underTopicOf: push.message, for: target.number, in: target.app) { found in
+        guard case .success(let old) = found else {
+          answer(.failure(.unavailable))
+          return done()
+        }
+        self.accept(push, at: token, target, replacing: old) { result in
+          answer(result)
+          done()
+        }
+      }
+    }
+    if !hasTurn { answer(.failure(.tooMany)) }
+  }
+
+  /// Accepts a message, in the place of another one if that still waits.
+  private func accept(
+    _ wanted: WebPushRequest, at token: EndpointToken, _ target: Target, replacing old: MessageID?,
+    _ answer: @escaping Answer
+  ) {
+    guard let id = target.app.directory.identity(target.number)?.id else {
+      return answer(.failure(.noSubscription))
+    }
+    let most = min(gateway.pushRules.maximumTimeToLive, target.app.plan.maxTimeToLive ?? .max)
+    let seconds = min(wanted.timeToLive, most)
+    // What has waited for longer can only be taken back afterwards.
+    let isRecent = old.map { time.now() <= $0.time.adding(seconds: Self.mostOverridden) } ?? false
+    let push = PushRequest(
+      cid: Self.name(of: wanted, at: token), platforms: PlatformSet(WebPushMessage.platform),
+      audience: .filter(AudienceFilter(registrationIDs: [id.text])), content: wanted.message.content,
+      options: PushOptions(timeToLive: seconds, overrideMessageID: isRecent ? old : nil))
+    router.acceptance.accept(AcceptRequest(push), for: target.app) { [self] result in
+      switch result {
+      case .failure(let error):
+        gateway.notePush(isAccepted: false)
+        answer(.failure(error.httpStatus == 429 ? .tooMany : .unavailable))
+      case .success(let accepted):
+        gateway.notePush(isAccepted: true)
+        let response = created(accepted.id, at: token, target.secretHash, seconds)
+        guard let old, !isRecent else { return answer(.success(response)) }
+        router.deliveries.recall(old, in: target.app) { _ in answer(.success(response)) }
+      }
+    }
+  }
+
+  /// The name of a request: who repeats it, since its answer was lost, gets the answer to the first. Each
+  /// message has a salt of its own, so that two equal bodies are one message. One with a topic replaces
+  /// itself.
+  private static func name(of push: WebPushRequest, at token: EndpointToken) -> String? {
+    guard push.message.topic == nil, !push.message.data.isEmpty else { return nil }
+    return Base64.encodeURL(SHA256.digest(Array((token.text + "." + push.message.data).utf8)))
+  }
+
+  private func created(
+    _ id: MessageID, at token: EndpointToken, _ secretHash: (UInt64, UInt64), _ seconds: Int
+  ) -> HTTPResponse {
+    let proof = token.messageProof(id, secretHash: secretHash)
+    return HTTPResponse(
+      status: 201,
+      headers: [
+        "Location": "\(origin)\(EndpointToken.path)\(token.text)/\(id.text).\(proof)", "TTL": String(seconds),
+      ])
+  }
+
+  /// Takes a message back: if the browser does not have it yet, it never gets it.
+  private func recall(_ id: MessageID, _ proof: String, _ token: EndpointToken, _ answer: @escaping Answer) {
+    find(token, answer) { [self] app, _, secretHash in
+      let right = token.messageProof(id, secretHash: secretHash)
+      guard constantTimeEquals(Array(proof.utf8), Array(right.utf8)) else {
+        return answer(.failure(.unknownMessage))
+      }
+      router.deliveries.recall(id, in: app) { result in
+        switch result {
+        case .success: answer(.success(HTTPResponse(status: 204)))
+        case .failure(let error):
+          answer(.failure(error.httpStatus >= 500 ? .unavailable : .unknownMessage))
+        }
+      }
+    }
+  }
+}

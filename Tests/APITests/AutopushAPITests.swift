@@ -1,0 +1,295 @@
+import BorealisBase
+import BorealisCrypto
+import Core
+import HTTP
+import Model
+import PushTesting
+import Synchronization
+import Testing
+
+@testable import API
+@testable import Storage
+
+/// A browser with subscriptions, and the push service, without sockets.
+private struct AutopushWorld {
+  static let origin = "https://push.example.com"
+
+  let world: GatewayWorld
+  let api: AutopushAPI
+  let browser: RegistrationID
+  let number: RegistrationNumber
+  let secretHash: (UInt64, UInt64)
+
+  init(limits: GatewayLimits = GatewayLimits()) async throws {
+    world = try await GatewayWorld(limits: limits)
+    api = AutopushAPI(
+      app: world.app.key, origin: Self.origin, router: world.router, gateway: world.gateway,
+      metrics: AutopushMetrics(world.metrics), log: .silent, time: world.clock)
+    let device = try await world.router.newDevice(in: world.app)
+    (browser, number) = (device.id, device.number)
+    secretHash = SHA256.digest128(device.secret)
+  }
+
+  /// A new subscription; only the owner of a key may send to it, if one is named.
+  func subscribe(_ digit: Int = 1, key: [UInt8]? = nil) async throws -> EndpointToken {
+    let name = "\(digit)b671a64-40d5-491e-99b0-da01ff1f3341"
+    let token = EndpointToken(try #require(SubscriptionID(name)), key: key, secretHash: secretHash)
+    try await changeTags(.edit(add: [token.tag], remove: []), of: number)
+    return token
+  }
+
+  func changeTags(_ edit: TagEdit, of number: RegistrationNumber) async throws {
+    try await awaitCallback { done in
+      world.router.registrations.changeTags(edit, of: number, in: world.app) { done($0) }
+    }.get()
+  }
+
+  func call(
+    _ method: String, _ target: String, _ body: [UInt8] = [], _ headers: HTTPHeaders = [:]
+  ) async -> HTTPResponse {
+    let request = HTTPRequest(method: method, target: target, headers: headers, body: body)
+    return await awaitCallback { done in
+      api.handle(request, CallReply(requestID: "request-7") { done($0) })
+    }
+  }
+
+  func post(
+    _ token: EndpointToken, _ body: [UInt8] = [1, 2, 3], ttl: String? = "60", _ more: HTTPHeaders = [:]
+  ) async -> HTTPResponse {
+    var headers: HTTPHeaders = body.isEmpty ? [:] : ["Content-Encoding": "aes128gcm"]
+    if let ttl { headers.append("TTL", ttl) }
+    for field in more.fields { headers.set(field.name, field.value) }
+    return await call("POST", EndpointToken.path + token.text, body, headers)
+  }
+
+  var waiting: [MessageID] { world.pending(browser) }
+
+  /// The bodies that wait, in base64url.
+  func bodies() async throws -> [String] {
+    let found = await awaitCallback { done in
+      world.router.deliveries.contents(of: waiting) { done($0) }
+    }
+    return try found.get().compactMap { WebPushMessage($0.1.content, .android)?.data }
+  }
+
+  /// The fields of a proof by a key.
+  func proof(
+    _ key: ES256Key, audience: String = origin, seconds: Int64 = 3600, algorithm: String = "ES256",
+    by signer: ES256Key? = nil
+  ) throws -> (token: String, key: String) {
+    let head = Base64.encodeURL(Array(#"{"typ":"JWT","alg":"\#(algorithm)"}"#.utf8))
+    let claims = #"{"aud":"\#(audience)","exp":\#(world.clock.now().seconds + seconds),"sub":"mailto:a@b.c"}"#
+    let text = head + "." + Base64.encodeURL(Array(claims.utf8))
+    let signature = try (signer ?? key).sign(Array(text.utf8))
+    return ("\(text).\(Base64.encodeURL(signature))", Base64.encodeURL(try key.publicPoint()))
+  }
+}
+
+extension HTTPResponse {
+  /// Status and error number of a refusal in the form of Mozilla's push service; the status alone of others.
+  fileprivate var fault: String {
+    guard let json, json["code"]?.int64 == Int64(status), json["message"]?.string?.isEmpty == false,
+      json["error"]?.string == Self.reason(status), let number = json["errno"]
+    else { return "\(status)" }
+    return "\(status) \(number.int64.map { String($0) } ?? "null")"
+  }
+}
+
+@Suite struct AutopushAPITests {
+  @Test func `A message waits for the browser, and its address takes it back`() async throws {
+    let world = try await AutopushWorld()
+    let token = try await world.subscribe()
+    let created = await world.post(token, [9, 8], ttl: "120")
+    #expect(created.status == 201 && created.headers["ttl"] == "120" && created.body.isEmpty)
+    let place = try #require(created.headers["location"])
+    #expect(place.hasPrefix(AutopushWorld.origin + EndpointToken.path + token.text + "/"))
+    #expect(try await world.bodies() == [Base64.encodeURL([9, 8])])
+    let path = String(place.dropFirst(AutopushWorld.origin.utf8.count))
+    #expect(await world.call("DELETE", String(path.dropLast()) + "~").fault == "404 102")
+    #expect(await world.call("DELETE", path + "x").fault == "404 102")
+    #expect(await world.call("GET", path).fault == "405 null")
+    #expect(world.waiting.count == 1)
+    #expect(await world.call("DELETE", path).status == 204)
+    #expect(world.waiting.isEmpty)
+  }
+
+  @Test func `Each mistake has its status and number`() async throws {
+    let world = try await AutopushWorld()
+    let token = try await world.subscribe()
+    let (free, long) = ([UInt8](), [UInt8](repeating: 1, count: 4097))
+    let cases: [(HTTPResponse, String)] = [
+      (await world.post(token, ttl: nil), "400 111"),
+      (await world.post(token, ttl: "-1"), "400 112"),
+      (await world.post(token, ttl: ""), "400 112"),
+      (await world.post(token, ttl: "1.5"), "400 112"),
+      (await world.post(token, free, ["Topic": String(repeating: "a", count: 33)]), "400 113"),
+      (await world.post(token, free, ["Topic": ""]), "400 113"),
+      (await world.post(token, free, ["Topic": "a b"]), "400 113"),
+      (await world.post(token, [1], ["Content-Encoding": "gzip"]), "400 110"),
+      (await world.post(token, [1], ["Content-Encoding": "aesgcm"]), "400 110"),
+      (await world.post(token, [1], ["Content-Encoding": "aesgcm", "Encryption": "salt=AA"]), "400 110"),
+      (await world.post(token, [1], ["Encryption": "salt=AA"]), "400 110"),
+      (await world.call("POST", EndpointToken.path + token.text, [1], ["TTL": "1"]), "400 110"),
+      (await world.post(token, long), "413 104"),
+      (await world.call("GET", EndpointToken.path + token.text), "405 null"),
+      (await world.call("POST", EndpointToken.path), "404 102"),
+      (await world.call("POST", EndpointToken.path + "abc", [], ["TTL": "1"]), "404 102"),
+      (await world.call("DELETE", EndpointToken.path + token.text + "/1"), "404 102"),
+      (await world.post(token, [1], ["Authorization": "Basic YTpi"]), "401 109"),
+      (await world.post(token, [1], ["Authorization": "vapid t=a.b.c"]), "401 109"),
+      (await world.post(token, [1], ["Authorization": "WebPush a.b.c"]), "401 109"),
+    ]
+    for (place, (answer, fault)) in cases.enumerated() { #expect(answer.fault == fault, "case \(place)") }
+    #expect(world.waiting.isEmpty)
+    let head = HTTPRequest(
+      method: "POST", target: EndpointToken.path + token.text, headers: ["Content-Length": "4097"])
+    guard case .refused(let refusal) = world.api.screen(head, requestID: "1", peer: nil) else {
+      Issue.record("a large body would be read")
+      return
+    }
+    #expect(refusal.fault == "413 104")
+    #expect(world.world.metrics.render().contains(#"borealis_autopush_answers_total{status="413"} 2"#))
+  }
+
+  @Test func `Bodies of the older encryption keep what the browser needs`() async throws {
+    let world = try await AutopushWorld()
+    let token = try await world.subscribe()
+    let fields: HTTPHeaders = [
+      "Content-Encoding": "aesgcm", "Encryption": #"keyid="p256dh";salt="AAAA=""#,
+      "Crypto-Key": #"keyid="p256dh"; dh="BBBB==",p256ecdsa=CCCC"#,
+    ]
+    #expect(await world.post(token, [1], fields).status == 201)
+    let found = await awaitCallback { done in
+      world.world.router.deliveries.contents(of: world.waiting) { done($0) }
+    }
+    let message = try #require(try found.get().first.flatMap { WebPushMessage($0.1.content, .android) })
+    #expect(
+      message.headers.map { "\($0): \($1)" } == [
+        "encoding: aesgcm", "encryption: keyid=p256dh;salt=AAAA",
+        "crypto_key: keyid=p256dh;dh=BBBB,p256ecdsa=CCCC",
+      ])
+  }
+
+  @Test func `A subscription ends, and nobody else can have its address`() async throws {
+    let world = try await AutopushWorld()
+    let token = try await world.subscribe()
+    let stranger = try await world.world.router.newDevice(in: world.world.app)
+    try await world.changeTags(.edit(add: [token.tag], remove: []), of: stranger.number)
+    #expect(await world.post(token).status == 201)
+    #expect(world.waiting.count == 1 && world.world.pending(stranger.id).isEmpty)
+    try await world.changeTags(.edit(add: [], remove: [token.tag]), of: world.number)
+    #expect(await world.post(token).fault == "410 106")
+    #expect(world.world.pending(stranger.id).isEmpty)
+  }
+
+  @Test func `Only the owner of the key sends`() async throws {
+    let world = try await AutopushWorld()
+    let (key, other) = (try ES256Key.generate(), try ES256Key.generate())
+    let token = try await world.subscribe(key: try key.publicPoint())
+    func send(_ proof: (token: String, key: String)) async -> String {
+      await world.post(token, [1], ["Authorization": "vapid t=\(proof.token), k=\(proof.key)"]).fault
+    }
+    #expect(await world.post(token).fault == "401 109")
+    #expect(await send(try world.proof(key)) == "201")
+    #expect(await send(try world.proof(other)) == "403 109")
+    #expect(await send(try world.proof(key, by: other)) == "401 109")
+    #expect(await send(try world.proof(key, audience: "https://other.example.com")) == "401 109")
+    #expect(await send(try world.proof(key, seconds: -1)) == "401 109")
+    #expect(await send(try world.proof(key, seconds: 86_400)) == "201")
+    #expect(await send(try world.proof(key, seconds: 86_500)) == "401 109")
+    #expect(await send(try world.proof(key, algorithm: "none")) == "401 109")
+    let draft = try world.proof(key)
+    let fields: HTTPHeaders = [
+      "Authorization": "WebPush \(draft.token)", "Crypto-Key": "p256ecdsa=\(draft.key)",
+    ]
+    #expect(await world.post(token, [2], fields).fault == "201")
+    // The address without the proof of the key is nobody's.
+    let cut = try #require(EndpointToken(token.tag))
+    #expect(await world.post(cut).fault == "410 106")
+  }
+
+  @Test func `A topic replaces what waits, for the same subscription only`() async throws {
+    let world = try await AutopushWorld()
+    let (token, other) = (try await world.subscribe(1), try await world.subscribe(2))
+    for (place, (at, topic)) in [
+      (token, "a"), (token, "b"), (other, "a"), (token, "a"), (token, "a"),
+    ].enumerated() {
+      #expect(await world.post(at, [UInt8(place)], ["Topic": topic]).status == 201)
+    }
+    #expect(try await world.bodies() == [[1], [2], [4]].map { Base64.encodeURL($0) })
+    // Also one that has waited for longer than a push can be overridden.
+    #expect(await world.post(token, [5], ttl: "600000", ["Topic": "c"]).status == 201)
+    world.world.clock.advance(seconds: 100_000)
+    #expect(await world.post(token, [6], ["Topic": "c"]).status == 201)
+    #expect(try await world.bodies() == [Base64.encodeURL([6])])
+  }
+
+  @Test func `Of messages with one topic at the same time the last one stays`() async throws {
+    let world = try await AutopushWorld()
+    let token = try await world.subscribe()
+    let statuses = await withTaskGroup(of: Int.self) { group in
+      for number in 0..<40 {
+        group.addTask { await world.post(token, [UInt8(number)], ["Topic": "t"]).status }
+      }
+      return await group.reduce(into: [Int]()) { $0.append($1) }
+    }
+    #expect(statuses == [Int](repeating: 201, count: 40))
+    #expect(world.waiting.count == 1)
+  }
+
+  @Test func `A message that is sent again is the same one`() async throws {
+    let world = try await AutopushWorld()
+    let (token, other) = (try await world.subscribe(1), try await world.subscribe(2))
+    let first = await world.post(token, [1, 2])
+    #expect(await world.post(token, [1, 2]).headers["location"] == first.headers["location"])
+    #expect(world.waiting.count == 1)
+    #expect(await world.post(other, [1, 2]).status == 201)
+    #expect(world.waiting.count == 2)
+    // Nothing tells two without a body apart.
+    for _ in 0..<2 { #expect(await world.post(token, []).status == 201) }
+    #expect(world.waiting.count == 4)
+  }
+
+  @Test func `Times to live are cut, and with none nothing waits`() async throws {
+    let world = try await AutopushWorld()
+    let token = try await world.subscribe()
+    let long = await world.post(token, ttl: "99999999999999999999")
+    #expect(long.status == 201 && long.headers["ttl"] == "864000")
+    #expect(world.waiting.count == 1)
+    let none = await world.post(token, [7], ttl: "0")
+    #expect(none.status == 201 && none.headers["ttl"] == "0")
+    #expect(world.waiting.count == 1)
+  }
+
+  @Test func `Limits and a disabled app are for later`() async throws {
+    var limits = GatewayLimits()
+    limits.pushCallsPerMinute = 1
+    let world = try await AutopushWorld(limits: limits)
+    let token = try await world.subscribe()
+    #expect(await world.post(token, [1]).status == 201)
+    let busy = await world.post(token, [2])
+    #expect(busy.fault == "429 null" && busy.headers["retry-after"] == "60")
+    try await world.world.setDisabled(true)
+    #expect(await world.post(token, [3]).fault == "503 201")
+  }
+
+  /// Whatever a request's fields hold, it is answered.
+  @Test func `Fields at random are answered`() async throws {
+    let world = try await AutopushWorld()
+    let token = try await world.subscribe()
+    var random = SeededRandom(seed: 11)
+    let pieces = [
+      "vapid ", "t=", "k=", ",", ".", "a", "=", "\"", "WebPush ", "e30", "salt=", "dh=", ";", " ", "é", "9",
+      "aesgcm", "aes128gcm",
+    ]
+    for _ in 0..<500 {
+      var fields = HTTPHeaders()
+      for name in ["authorization", "crypto-key", "encryption", "content-encoding", "topic", "ttl"] {
+        let count = Int.random(in: 0...8, using: &random)
+        fields.append(name, (0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined())
+      }
+      let answer = await world.call("POST", EndpointToken.path + token.text, [1], fields)
+      #expect([201, 400, 401].contains(answer.status), "\(fields)")
+    }
+  }
+}
