@@ -14,7 +14,13 @@ extension DeviceSession {
 
   /// Whether the queue and the window allow another push.
   func hasRoom(queued cost: Int, _ limits: PassthroughLimits) -> Bool {
-    cost < limits.queuedBytes && unsettled < limits.unsettled
+    cost < limits.queuedBytes && unsettled < window(limits)
+  }
+
+  /// Pushes that it may have before their acknowledgements are stored. Firefox knows its latest ten again
+  /// (`dom.push.maxRecentMessageIDsPerSubscription`): no more may come twice when the server is killed.
+  func window(_ limits: PassthroughLimits) -> UInt16 {
+    isAutopush ? min(limits.unsettled, 10) : limits.unsettled
   }
 
   /// Decides about a new push, or with `isLate` about one that was held back. A session that catches up, or
@@ -129,7 +135,7 @@ extension DeviceSession {
       extras.reported = [:]
       shrink()
     }
-    return isBehind && unsettled <= limits.unsettled / 2
+    return isBehind && unsettled <= window(limits) / 2
   }
 
   /// Only this many of the pushes up to the newest sent in order still wait, those that were left among them:

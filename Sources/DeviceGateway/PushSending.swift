@@ -88,7 +88,7 @@ final class PushSending {
 
   private func fallBehind(_ slot: UInt32) {
     if connections.slab[slot].core.fallBehind() { connections.metrics.slowDevices.add() }
-    guard connections.slab[slot].core.unsettled >= limits.unsettled else { return }
+    guard connections.slab[slot].core.unsettled >= connections.slab[slot].core.window(limits) else { return }
     // The acknowledgements may have arrived already and only need to be stored.
     connections.sendToHome(.flushSoon)
     noteCrowded(slot)
@@ -108,7 +108,7 @@ final class PushSending {
       guard connections.slab[slot].core.isBehind, let bound = connections.bound(slot) else { continue }
       connections.sendToHome(.recount(bound, through: connections.slab[slot].core.sentThrough))
       guard connections.isCurrent(token), connections.slab[slot].core.isBehind,
-        connections.slab[slot].core.unsettled > limits.unsettled / 2
+        connections.slab[slot].core.unsettled > connections.slab[slot].core.window(limits) / 2
       else { continue }
       noteCrowded(slot)
     }
@@ -199,7 +199,9 @@ final class PushSending {
     case .behind: fallBehind(slot)
     case .sent:
       let after = connections.slab[slot].core.readThrough
-      connections.sendToHome(.pull(bound, after: after, limit: limits.catchUpBatch))
+      let isBrowser = connections.slab[slot].core.isAutopush
+      let limit = isBrowser ? Int(connections.slab[slot].core.window(limits)) : limits.catchUpBatch
+      connections.sendToHome(.pull(bound, after: after, limit: limit))
     }
   }
 

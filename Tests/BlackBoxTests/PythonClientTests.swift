@@ -85,6 +85,26 @@ struct PythonClientTests {
     #expect(ending.output.split(separator: "\n").count == 4)
   }
 
+  @Test(
+    .enabled(
+      if: PythonClient.hasWebSockets && PythonClient.hasWebPush,
+      "one of the Python packages websockets and pywebpush is missing"))
+  func `A browser takes its Web Push from Borealis, over kills`() throws {
+    let ending = try PythonClient.run("autopush.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.split(separator: "\n").count == 3)
+  }
+
+  @Test(
+    .enabled(
+      if: PythonClient.hasFirefox && PythonClient.hasWebSockets && PythonClient.hasWebPush,
+      "firefox-esr or one of the Python packages websockets and pywebpush is missing"))
+  func `Firefox takes its Web Push from Borealis, over kills`() throws {
+    let ending = try PythonClient.run("autopush_firefox.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.split(separator: "\n").count == 2)
+  }
+
   @Test(.enabled(if: PythonClient.hasWebSockets, "the Python package websockets is missing"))
   func `Devices in Python come over WebSocket`() throws {
     let ending = try PythonClient.run("web_devices.py", ["--binary", RunningProgram.path])

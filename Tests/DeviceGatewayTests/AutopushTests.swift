@@ -289,12 +289,14 @@ import Testing
   }
 
   @Test func `More messages than a window holds arrive, each once`() throws {
-    var limits = PassthroughLimits()
-    limits.unsettled = 16
-    let server = try TestServer(limits: limits, loops: 1, servesBrowsers: true)
+    let server = try Self.server()
     let away = try TestBrowser(server)
     let uaid = try away.hello()
-    let ids = try (0..<300).map { try Self.send([UInt8($0 & 255)], to: uaid, server) }
+    let ids = try (0..<200).map { try Self.send([UInt8($0 & 255)], to: uaid, server) }
+    // Without an acknowledgement only as many come as Firefox knows again.
+    for _ in 0..<10 { _ = try away.message() }
+    try away.say("{}")
+    #expect(try away.message() == [:])
     let browser = try TestBrowser(server)
     _ = try browser.hello(uaid)
     var came: [String?] = []

@@ -45,7 +45,8 @@ extension StoredData {
       in: .columns("registration", "alias alias_at"),
       until: "the app changes or removes it, the registration ends, or the person is erased"),
     StoredDatum(
-      "tags: the groups in which the app puts its user", for: "to address groups",
+      "tags: the groups in which the app puts its user; of a browser with `--autopush-app` its subscriptions",
+      for: "to address groups",
       in: .columns("registration", "tags tag_times lost_tags"), .columns("tag", "app_id number name"),
       until: "the app removes them, the registration ends, or the person is erased"),
     StoredDatum(
