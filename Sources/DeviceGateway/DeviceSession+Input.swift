@@ -203,7 +203,10 @@ extension DeviceSession {
   private mutating func endMessage(_ moment: Moment) -> SessionStep? {
     let hasBytes = extras?.webSocket?.hasBytes ?? false
     extras?.webSocket?.hasBytes = false
-    if isAutopush { return phase == .closing ? nil : takeAutopush(takePartial(), moment) }
+    if isAutopush {
+      let text = takePartial()
+      return phase == .closing ? nil : takeAutopush(text, moment)
+    }
     guard phase != .closing, !hasBytes || hasPartial else { return nil }
     return .end(refusal(.protocolError, .afterBackOff, "a message holds whole frames"))
   }

@@ -20,11 +20,11 @@ private struct AutopushWorld {
   let number: RegistrationNumber
   let secretHash: (UInt64, UInt64)
 
-  init(limits: GatewayLimits = GatewayLimits()) async throws {
+  init(limits: GatewayLimits = GatewayLimits(), mostWaiting: Int = 1000) async throws {
     world = try await GatewayWorld(limits: limits)
     api = AutopushAPI(
       app: world.app.key, origin: Self.origin, router: world.router, gateway: world.gateway,
-      metrics: AutopushMetrics(world.metrics), log: .silent, time: world.clock)
+      metrics: AutopushMetrics(world.metrics), log: .silent, time: world.clock, mostWaiting: mostWaiting)
     let device = try await world.router.newDevice(in: world.app)
     (browser, number) = (device.id, device.number)
     secretHash = SHA256.digest128(device.secret)
@@ -271,6 +271,16 @@ extension HTTPResponse {
     #expect(busy.fault == "429 null" && busy.headers["retry-after"] == "60")
     try await world.world.setDisabled(true)
     #expect(await world.post(token, [3]).fault == "503 201")
+  }
+
+  @Test func `So many messages wait for a browser, and no more`() async throws {
+    let world = try await AutopushWorld(mostWaiting: 3)
+    let token = try await world.subscribe()
+    var statuses: [Int] = []
+    for number in 0..<5 { statuses.append(await world.post(token, [UInt8(number)]).status) }
+    #expect(statuses == [201, 201, 201, 429, 429])
+    world.world.clock.advance(seconds: 61)
+    #expect(await world.post(token, [9]).status == 201)
   }
 
   /// Whatever a request's fields hold, it is answered.

@@ -3,10 +3,10 @@ import HTTP
 /// WebSocket frames of a client: pieces of any size must come to the same, and nothing over the limit is
 /// told.
 @Sendable func fuzzWebSocket(_ bytes: [UInt8]) {
-  for limit in [16, 65_539] {
-    let whole = read(bytes, cuts: [], limit)
-    check(read(bytes, cuts: cuts(bytes, stride: 1), limit) == whole, "single bytes come to the same")
-    check(read(bytes, cuts: cuts(bytes, stride: 16), limit) == whole, "pieces come to the same")
+  for (limit, isText) in [(16, false), (65_539, false), (65_539, true)] {
+    let whole = read(bytes, cuts: [], limit, isText)
+    check(read(bytes, cuts: cuts(bytes, stride: 1), limit, isText) == whole, "single bytes come to the same")
+    check(read(bytes, cuts: cuts(bytes, stride: 16), limit, isText) == whole, "pieces come to the same")
     for message in whole.messages { check(message.count <= limit, "a message keeps the limit") }
     for ping in whole.pings { check(ping.count <= 125, "a control frame keeps its limit") }
   }
@@ -19,8 +19,8 @@ private struct Outcome: Equatable {
   var fault: WebSocketFault?
 }
 
-private func read(_ bytes: [UInt8], cuts: [Int], _ limit: Int) -> Outcome {
-  var reader = WebSocketReader(limit: limit)
+private func read(_ bytes: [UInt8], cuts: [Int], _ limit: Int, _ isText: Bool) -> Outcome {
+  var reader = WebSocketReader(limit: limit, isText: isText)
   var outcome = Outcome()
   var message: [UInt8] = []
   var start = 0

@@ -92,7 +92,8 @@ def insist(subscription: dict[str, Any], texts: list[str], fields: dict[str, str
                     timeout=DEADLINE)  # fmt: skip
                 if answer.status_code == 201:
                     break
-                expect_equal(answer.status_code, 503, "the status while the server is killed")
+                # Too many wait, or the server is being killed.
+                expect(answer.status_code in (429, 503), f"the status {answer.status_code}")
             except requests.RequestException:
                 pass
             expect(time.monotonic() < until, "the server does not come back")

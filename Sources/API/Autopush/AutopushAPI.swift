@@ -22,6 +22,8 @@ package final class AutopushAPI: Sendable {
   private let time: any TimeSource
   private let log: Log
   private let metrics: AutopushMetrics
+  /// Messages that may wait for a browser: anybody may send to his own, and what waits is on disk.
+  private let mostWaiting: Int
   /// Messages with a topic, one after the other for each browser: each has to see the one before it.
   private let topics = Turns<RegistrationNumber>()
 
@@ -32,8 +34,9 @@ package final class AutopushAPI: Sendable {
   /// their addresses, such as `https://push.example.com`.
   package init(
     app: AppKey, origin: String, router: Router, gateway: Gateway, metrics: AutopushMetrics, log: Log,
-    time: any TimeSource = SystemTime()
+    time: any TimeSource = SystemTime(), mostWaiting: Int = 1000
   ) {
+    self.mostWaiting = mostWaiting
     (self.app, self.origin, self.router, self.gateway) = (app, origin, router, gateway)
     (self.metrics, self.time, self.log) = (metrics, time, log)
   }
@@ -80,20 +83,37 @@ package final class AutopushAPI: Sendable {
       switch try Self.resource(request) {
       case .subscription(let token):
         let push = try WebPushRequest(request, to: token.subscription)
-        let sender = try VAPIDProof.read(request.headers, origin: origin, at: time.now())
-        find(token, answer) { [self] app, number, secretHash in
-          guard token.allows(sender?.key, secretHash: secretHash) else {
-            return answer(
-              .failure(sender == nil ? .unproven("The subscription needs Authorization") : .otherKey))
-          }
-          guard gateway.takePushCall(of: app) else { return answer(.failure(.tooMany)) }
-          take(push, at: token, Target(app: app, number: number, secretHash: secretHash), answer)
+        // First, since it costs less than to check a signature.
+        find(token, answer) { [self] target in
+          if let fault = fault(request.headers, token, target) { return answer(.failure(fault)) }
+          take(push, at: token, target, answer)
         }
       case .message(let token, let id, let proof): recall(id, proof, token, answer)
       }
     } catch {
       answer(.failure(error))
     }
+  }
+
+  /// Why a message may not be sent to a subscription now.
+  private func fault(_ headers: HTTPHeaders, _ token: EndpointToken, _ target: Target) -> WebPushFault? {
+    do throws(WebPushFault) {
+      let sender = try VAPIDProof.read(headers, origin: origin, at: time.now())
+      guard token.allows(sender?.key, secretHash: target.secretHash) else {
+        return sender == nil ? .unproven("The subscription needs Authorization") : .otherKey
+      }
+    } catch {
+      return error
+    }
+    let isGranted = hasRoom(for: target.number, in: target.app) && gateway.takePushCall(of: target.app)
+    return isGranted ? nil : .tooMany
+  }
+
+  private func hasRoom(for number: RegistrationNumber, in app: App) -> Bool {
+    let now = UInt32(clamping: time.now().seconds)
+    let waiting = app.directory.waitingCount(for: number, through: MessageID(.max), at: now)
+    // Nil if there are very many pushes to many, which are no messages of Web Push.
+    return waiting.map { $0 < mostWaiting } ?? false
   }
 
   /// What a request's path and method name.
@@ -140,7 +160,7 @@ package final class AutopushAPI: Sendable {
   /// Finds the browser of an address. Anything but its own registration may have the tag, too.
   private func find(
     _ token: EndpointToken, _ answer: @escaping Answer,
-    _ go: @escaping @Sendable (App, RegistrationNumber, (UInt64, UInt64)) -> Void
+    _ go: @escaping @Sendable (Target) -> Void
   ) {
     router.apps.find(app) { found in
       guard case .success(let app?) = found, !app.isDisabled else { return answer(.failure(.unavailable)) }
@@ -148,7 +168,7 @@ package final class AutopushAPI: Sendable {
         token.isMade(with: $0.secretHash)
       }
       guard let holder else { return answer(.failure(.noSubscription)) }
-      go(app, holder.number, holder.secretHash)
+      go(Target(app: app, number: holder.number, secretHash: holder.secretHash))
     }
   }
 
@@ -224,12 +244,12 @@ package final class AutopushAPI: Sendable {
 
   /// Takes a message back: if the browser does not have it yet, it never gets it.
   private func recall(_ id: MessageID, _ proof: String, _ token: EndpointToken, _ answer: @escaping Answer) {
-    find(token, answer) { [self] app, _, secretHash in
-      let right = token.messageProof(id, secretHash: secretHash)
+    find(token, answer) { [self] target in
+      let right = token.messageProof(id, secretHash: target.secretHash)
       guard constantTimeEquals(Array(proof.utf8), Array(right.utf8)) else {
         return answer(.failure(.unknownMessage))
       }
-      router.deliveries.recall(id, in: app) { result in
+      router.deliveries.recall(id, in: target.app) { result in
         switch result {
         case .success: answer(.success(HTTPResponse(status: 204)))
         case .failure(let error):

@@ -61,10 +61,11 @@ struct VAPIDProof: Equatable, Sendable {
     guard claims["aud"]?.string?.lowercased() == origin.lowercased() else {
       throw .unproven("The token's aud must be \(origin)")
     }
-    guard let end = claims["exp"]?.int64, end > now.seconds else {
+    // Some senders write fractions of a second.
+    guard let end = claims["exp"]?.double, end > Double(now.seconds) else {
       throw .unproven("The token has expired, or has no exp")
     }
-    guard end <= now.seconds + Self.mostSeconds else {
+    guard end <= Double(now.seconds + Self.mostSeconds) else {
       throw .unproven("The token's exp is more than a day away")
     }
     self.key = key

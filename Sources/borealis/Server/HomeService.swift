@@ -118,10 +118,12 @@ final class HomeService: Sendable {
     getui = Self.getui(settings, router, store, gateway, time)
     // There also where browsers are not served, as all metrics are.
     let autopushMetrics = AutopushMetrics(metrics)
-    autopush = settings.autopush.map { [gateway] options in
-      AutopushAPI(
+    if let options = settings.autopush {
+      autopush = AutopushAPI(
         app: options.app, origin: options.origin, router: router, gateway: gateway,
         metrics: autopushMetrics, log: settings.log, time: time)
+    } else {
+      autopush = nil
     }
     ServerMetrics.compute(metrics, store: store, router: router)
   }

@@ -10,8 +10,8 @@ struct Conversation: Equatable {
   var fault: WebSocketCloseCode?
 
   /// Reads bytes that come in pieces, cut at some places.
-  init(_ bytes: [UInt8], cuts: [Int] = [], limit: Int = 1 << 20) {
-    var reader = WebSocketReader(limit: limit)
+  init(_ bytes: [UInt8], cuts: [Int] = [], limit: Int = 1 << 20, isText: Bool = false) {
+    var reader = WebSocketReader(limit: limit, isText: isText)
     var message: [UInt8] = []
     var start = 0
     for end in cuts + [bytes.count] {

@@ -11,10 +11,12 @@ import Testing
   ])
   func `Headers are as short as possible`(count: Int, hex: String) {
     #expect(Hex.encode(WebSocketFrame.header(ofMessage: count)) == hex)
+    #expect(Hex.encode(WebSocketFrame.header(ofMessage: count, isText: true)) == "81" + hex.dropFirst(2))
   }
 
   @Test func `Control frames have their bytes`() {
     #expect(Hex.encode(WebSocketFrame.pong(Array("Hello".utf8))) == "8a0548656c6c6f")
+    #expect(Hex.encode(WebSocketFrame.ping) == "8900")
     #expect(Hex.encode(WebSocketFrame.close(.normal)) == "880203e8")
     #expect(Hex.encode(WebSocketFrame.close(.goingAway)) == "880203e9")
   }

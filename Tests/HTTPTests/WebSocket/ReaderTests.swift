@@ -26,6 +26,12 @@ private let hello = Array("Hello".utf8)
     for cut in 1..<bytes.count { #expect(Conversation(bytes, cuts: [cut]) == expected, "cut at \(cut)") }
   }
 
+  @Test func `A reader takes messages of its kind`() {
+    #expect(Conversation(masked(0x81, hello), isText: true) == Conversation(messages: [hello]))
+    #expect(Conversation(masked(0x82, hello), isText: true).fault == .unsupportedData)
+    #expect(Conversation(masked(0x81, hello)).fault == .unsupportedData)
+  }
+
   @Test(arguments: [0, 1, 3, 4, 125, 126, 127, 65_535, 65_536, 70_000])
   func `A message of any length comes as it was sent`(count: Int) {
     let message = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
