@@ -204,8 +204,8 @@ extension DeviceSession {
     let hasBytes = extras?.webSocket?.hasBytes ?? false
     extras?.webSocket?.hasBytes = false
     if isAutopush {
-      let text = takePartial()
-      return phase == .closing ? nil : takeAutopush(text, moment)
+      let text = removePartial()
+      return phase == .closing ? nil : handleAutopush(text, moment)
     }
     guard phase != .closing, !hasBytes || hasPartial else { return nil }
     return .end(refusal(.protocolError, .afterBackOff, "a message holds whole frames"))

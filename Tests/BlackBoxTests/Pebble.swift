@@ -6,8 +6,8 @@ import PushTesting
 /// with this object, or with the process.
 final class Pebble {
   private let folder = TemporaryFolder()
-  private let port = FixedPort.take()
-  private let managementPort = FixedPort.take()
+  private let port = FixedPort.reserve()
+  private let managementPort = FixedPort.reserve()
   private var shell: pid_t = 0
   private var orders: Int32 = -1
 

@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  private static func take(_ session: inout DeviceSession, _ bytes: [UInt8]) -> [String] {
+  private static func receive(_ session: inout DeviceSession, _ bytes: [UInt8]) -> [String] {
     var input = DeviceInput(bytes, count: bytes.count)
     var words: [String] = []
     while let step = session.next(in: &input, DeviceSessionTests.moment, now: DeviceSessionTests.now) {
@@ -124,7 +124,7 @@ import Testing
     for size in [1, 7, bytes.count] {
       var session = Self.session(phase)
       let said = stride(from: 0, to: bytes.count, by: size).flatMap { start in
-        Self.take(&session, Array(bytes[start..<min(start + size, bytes.count)]))
+        Self.receive(&session, Array(bytes[start..<min(start + size, bytes.count)]))
       }
       #expect(said == words)
       #expect(session.partialCost == 0)
@@ -139,14 +139,14 @@ import Testing
     ] as [([UInt8], String)])
   func `Other messages end the session`(bytes: [UInt8], word: String) {
     var session = Self.session(.loggedIn)
-    #expect(Self.take(&session, bytes) == [word])
+    #expect(Self.receive(&session, bytes) == [word])
   }
 
   @Test func `A subscription has its address when its tag is stored`() throws {
     var session = Self.session(.loggedIn)
     let key = Base64.encodeURL([4] + [UInt8](repeating: 1, count: 64))
     func ask(_ members: String) -> [String] {
-      Self.take(&session, WebSocketUnwrapper.masked(0x81, Array("{\(members)}".utf8)))
+      Self.receive(&session, WebSocketUnwrapper.masked(0x81, Array("{\(members)}".utf8)))
     }
     #expect(ask(#""messageType":"register","channelID":"\#(Self.channel)","key":"\#(key)""#) == ["1 add 1"])
     #expect(ask(#""messageType":"unregister","channelID":"\#(Self.channel)""#) == ["2 delete 2"])
@@ -164,7 +164,7 @@ import Testing
     var session = Self.session(.loggedIn)
     let text = #"{"messageType":"register","channelID":"\#(Self.channel)"}"#
     let bytes = WebSocketUnwrapper.masked(0x81, Array(text.utf8))
-    let said = (0..<33).flatMap { _ in Self.take(&session, bytes) }
+    let said = (0..<33).flatMap { _ in Self.receive(&session, bytes) }
     #expect(said.count { $0.hasSuffix("add 1") } == 32)
     #expect(said.last?.contains(#""status":503"#) == true)
   }
@@ -176,7 +176,7 @@ import Testing
     let first = session.asksForLife(until: 1030)
     #expect(session.deadline == 1030)
     let second = session.asksForLife(until: 1060)
-    let said = Self.take(&session, WebSocketUnwrapper.masked(0x8a, []))
+    let said = Self.receive(&session, WebSocketUnwrapper.masked(0x8a, []))
     #expect(session.deadline == 1090)
     let third = session.asksForLife(until: 1030)
     let ofDevice = device.asksForLife(until: 1030)

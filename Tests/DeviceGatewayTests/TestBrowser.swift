@@ -52,7 +52,7 @@ final class TestBrowser {
 
   func next() throws -> Event {
     while true {
-      if let event = try takeFrame() { return event }
+      if let event = try receiveFrame() { return event }
       var buffer = [UInt8](repeating: 0, count: 64 << 10)
       switch try? Socket.read(descriptor, into: &buffer) ?? -1 {
       case -1: try wait(POLLIN)
@@ -62,7 +62,7 @@ final class TestBrowser {
     }
   }
 
-  private func takeFrame() throws -> Event? {
+  private func receiveFrame() throws -> Event? {
     if !isOpen {
       guard unread.count >= 4 else { return nil }
       unread.removeFirst(4)

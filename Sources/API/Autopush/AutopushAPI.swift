@@ -86,7 +86,7 @@ package final class AutopushAPI: Sendable {
         // First, since it costs less than to check a signature.
         find(token, answer) { [self] target in
           if let fault = fault(request.headers, token, target) { return answer(.failure(fault)) }
-          take(push, at: token, target, answer)
+          accept(push, at: token, target, answer)
         }
       case .message(let token, let id, let proof): recall(id, proof, token, answer)
       }
@@ -105,7 +105,7 @@ package final class AutopushAPI: Sendable {
     } catch {
       return error
     }
-    let isGranted = hasRoom(for: target.number, in: target.app) && gateway.takePushCall(of: target.app)
+    let isGranted = hasRoom(for: target.number, in: target.app) && gateway.consumePushCall(of: target.app)
     return isGranted ? nil : .tooMany
   }
 
@@ -172,7 +172,7 @@ package final class AutopushAPI: Sendable {
     }
   }
 
-  private func take(
+  private func accept(
     _ push: WebPushRequest, at token: EndpointToken, _ target: Target, _ answer: @escaping Answer
   ) {
     guard push.message.topic != nil else {

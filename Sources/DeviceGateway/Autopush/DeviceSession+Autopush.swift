@@ -6,7 +6,7 @@ import Model
 
 /// The autopush protocol, which browsers speak to their push service, as another form of the device protocol:
 /// a browser is a registration, `hello` registers it and logs it in, a subscription is a tag, and a
-/// notification is a push (Docs/decisions/0121-browsers-are-registrations.md).
+/// notification is a push (Docs/decisions/0120-browsers-are-registrations.md).
 extension DeviceSession {
   /// Seconds between two signs of life that are asked of a browser, before they are overdue.
   private static let heartbeatWish: UInt16 = 200
@@ -41,7 +41,7 @@ extension DeviceSession {
   // MARK: Requests
 
   /// Takes a message of a browser; nil if it needs no answer.
-  mutating func takeAutopush(_ text: [UInt8], _ moment: Moment) -> SessionStep? {
+  mutating func handleAutopush(_ text: [UInt8], _ moment: Moment) -> SessionStep? {
     noteAlive(moment)
     guard let request = AutopushRequest(text) else { return misplaced() }
     switch (phase, request) {

@@ -209,7 +209,7 @@ final class CertificateRenewal: Sendable {
           try state.record.write(in: folder)
         case .answer(let challenge): try serve(challenge)
         case .end(.issued(let chain)):
-          try take(String(decoding: chain, as: UTF8.self), &state)
+          try install(String(decoding: chain, as: UTF8.self), &state)
           end(&state)
         case .end(.failed(let failure)):
           noteFailure(failure, &state)
@@ -229,7 +229,7 @@ final class CertificateRenewal: Sendable {
   }
 
   /// Shows the certificate from now on, and keeps it.
-  private func take(_ chain: String, _ state: inout State) throws(Failure) {
+  private func install(_ chain: String, _ state: inout State) throws(Failure) {
     guard let key = state.key else { return }
     var record = state.record
     record.order = nil
