@@ -145,28 +145,32 @@ struct MarkupFinish {
   }
 
   /// The columns of the table that the HTML begins with. With the widths given first, rows that arrive later do
-  /// not move those above them. Each column gets a share by its longest cell, of which 10 to 60 bytes count.
+  /// not move those above them. A column gets a share by the mean length of its cells, 10 to 60 bytes of it, and
+  /// at least by its longest word, 30 bytes of it.
   private static func columns(of html: ArraySlice<UInt8>) -> String {
-    var (rest, column, length) = (html, 0, 0)
-    var longest: [Int] = []
+    var (rest, column, rows) = (html, 0, 0)
+    var cell: [UInt8] = []
+    var columns: [(sum: Int, word: Int)] = []
     while let start = rest.firstIndex(of: UInt8(ascii: "<")),
       let end = rest[start...].firstIndex(of: UInt8(ascii: ">"))
     {
-      length += start - rest.startIndex
+      cell += rest[..<start]
       let tag = String(decoding: rest[start...end], as: UTF8.self)
       rest = rest[(end + 1)...]
       switch tag {
-      case "<tr>": column = 0
+      case "<tr>": (column, rows) = (0, rows + 1)
       case "</th>", "</td>":
-        if column == longest.count { longest.append(10) }
-        longest[column] = min(max(longest[column], length), 60)
+        if column == columns.count { columns.append((0, 0)) }
+        let word = cell.split(separator: UInt8(ascii: " ")).lazy.map(\.count).max() ?? 0
+        columns[column] = (columns[column].sum + cell.count, max(columns[column].word, word))
         column += 1
       case "</table>": rest = []
-      default: if tag.hasPrefix("<td") || tag.hasPrefix("<th") { length = 0 }
+      default: if tag.hasPrefix("<td") || tag.hasPrefix("<th") { cell = [] }
       }
     }
-    let sum = longest.reduce(0, +)
-    return "\n<colgroup>" + longest.map { "<col width=\"\($0 * 100 / sum)%\">" }.joined() + "</colgroup>"
+    let shares = columns.map { max(10, min($0.sum / max(rows, 1), 60), min($0.word, 30)) }
+    let all = shares.reduce(0, +)
+    return "\n<colgroup>" + shares.map { "<col width=\"\($0 * 100 / all)%\">" }.joined() + "</colgroup>"
   }
 
   /// An empty head is a cell: it names nothing.

@@ -55,6 +55,18 @@ import Testing
       html == "<p>See the <em>source</em> and a phone and <a href=\"/docs/b?lang=zh&amp;x=1\">b</a>.</p>\n")
   }
 
+  @Test func `Tables begin with the widths of their columns`() {
+    func widths(_ rows: String) -> [Substring] {
+      let html = Self.html("| a | b |\n|---|---|\n\(rows)\n")
+      #expect(html.hasPrefix("<table>\n<colgroup><col "), "\(html.prefix(60))")
+      return html.matches(of: /<col width="([0-9]+)%">/).map(\.output.1)
+    }
+    #expect(widths("| x | y |") == ["50", "50"])
+    #expect(widths("| x | \(String(repeating: "word ", count: 40)) |") == ["14", "85"])
+    #expect(widths("| `\(String(repeating: "w", count: 40))` | y |") == ["75", "25"])
+    #expect(widths("| | |") == ["50", "50"])
+  }
+
   @Test func `Cells carry the heads of their columns if there are more than two`() {
     let three = Self.html("| flag | default | meaning |\n|---|:-:|---|\n| `--a` | 1 | one \"day\" |\n")
     #expect(three.contains("<td><code>--a</code></td>"))
