@@ -26,6 +26,8 @@ final class CommandServer: Sendable {
   private static let stepSeconds = 600
   /// Nanoseconds for commands to end when the server does.
   private static let endPatience: UInt64 = 5_000_000_000
+  /// Nanoseconds for other commands to end before one that has to be alone.
+  private static let othersPatience: UInt64 = 2_000_000_000
 
   private struct State: Sendable {
     var isClosing = false
@@ -77,14 +79,20 @@ final class CommandServer: Sendable {
     }
   }
 
-  /// Lets commands wait from now on: the one that asks for this has to be the only one.
+  /// Lets commands wait from now on: the one that asks for this has to be the only one. Others get a moment to
+  /// end, as those of `borealis top` do.
   func hold() throws(Failure) {
-    let isAlone = state.withLock { state in
-      guard state.connections.count <= 1 else { return false }
-      state.isHeld = true
-      return true
+    let deadline = SystemTime().monotonic() &+ Self.othersPatience
+    while true {
+      let isAlone = state.withLock { state in
+        if state.connections.count <= 1 { state.isHeld = true }
+        return state.isHeld
+      }
+      if isAlone { return }
+      guard ended.wait(until: deadline) else {
+        throw .failed("another command is being carried out: try again when it has ended")
+      }
     }
-    guard isAlone else { throw .failed("another command is being carried out: try again when it has ended") }
   }
 
   /// Carries out commands again, on what the server has by now.
