@@ -114,8 +114,8 @@ final class HTTPTransfer {
     answer.status = cc_status(easy)
     answer.milliseconds = Int64(clamping: (SystemTime().monotonic() &- began) / 1_000_000)
     answer.wasSent = cc_request_bytes(easy) > 0
-    answer.retryAfter = (429...503).contains(answer.status) ? Int64(cc_retry_after(easy)) : 0
-    if answer.retryAfter == 0 { answer.retryAfter = nil }
+    let wish = Int64(cc_retry_after(easy))
+    answer.retryAfter = wish > 0 ? wish : nil
     for name in options.keptFields {
       answer.fields[name] = cc_field(easy, name).map { String(cString: $0) }
     }

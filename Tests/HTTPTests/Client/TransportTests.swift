@@ -48,13 +48,19 @@ import Testing
     #expect(request.fields["content-type"] == nil && request.fields["content-length"] == nil)
   }
 
-  @Test(arguments: [(429, Int64(7)), (503, 7), (200, nil), (404, nil)])
-  func retryAfter(status: Int, expected: Int64?) async throws {
-    let server = try TestReceiver { _ in .status(status, "Retry-After: 7\r\n") }
+  @Test(
+    arguments: [429, 503, 200, 404],
+    [
+      ("7", 7...7), ("0", nil), ("soon", nil), ("Thu, 01 Jan 1970 00:00:00 GMT", nil),
+      ("Thu, 31 Dec 2099 23:59:59 GMT", 3600...3_000_000_000),
+    ] as [(String, ClosedRange<Int64>?)])
+  func retryAfter(status: Int, field: (text: String, seconds: ClosedRange<Int64>?)) async throws {
+    let server = try TestReceiver { _ in .status(status, "Retry-After: \(field.text)\r\n") }
     defer { server.close() }
     let transport = try transport()
     defer { transport.close() }
-    #expect(await transport.send(OutgoingRequest(url: server.url, body: [])).retryAfter == expected)
+    let seconds = await transport.send(OutgoingRequest(url: server.url, body: [])).retryAfter
+    #expect(seconds.map { field.seconds?.contains($0) == true } ?? (field.seconds == nil))
   }
 
   /// A body without end costs a bounded amount, and its status counts.
