@@ -21,23 +21,26 @@ final class Pebble {
 
   deinit { kill() }
 
+  /// The URL of its directory.
+  var directory: String { "https://127.0.0.1:\(port)/dir" }
+
   /// The settings of a server that gets its certificate here.
   var settings: [String] {
     [
-      "--acme-domain", "localhost", "--acme-accept-terms", "--acme-directory",
-      "https://127.0.0.1:\(port)/dir", "--acme-ca-file", folder.file("server.pem"),
+      "--acme-domain", "localhost", "--acme-accept-terms", "--acme-directory", directory, "--acme-ca-file",
+      folder.file("server.pem"),
     ]
   }
 
-  /// Starts it. It asks at the ports of these addresses, issues certificates for some seconds, and refuses a
-  /// share of the good nonces in percent.
-  func start(http: String? = nil, tls: String? = nil, life: Int, refusing nonces: Int = 50) throws {
+  /// Starts it. It asks at the ports of these addresses, issues certificates for an hour, and refuses a share
+  /// of the good nonces in percent.
+  func start(http: String? = nil, tls: String? = nil, refusing nonces: Int = 50) throws {
     func port(_ address: String?) -> Int { address?.split(separator: ":").last.flatMap { Int($0) } ?? 1 }
     let text = """
       {"pebble": {"listenAddress": "127.0.0.1:\(self.port)",
       "managementListenAddress": "127.0.0.1:\(managementPort)",
       "certificate": "\(folder.file("server.pem"))", "privateKey": "\(folder.file("server-key.pem"))",
-      "httpPort": \(port(http)), "tlsPort": \(port(tls)), "certificateValidityPeriod": \(life)}}
+      "httpPort": \(port(http)), "tlsPort": \(port(tls)), "certificateValidityPeriod": 3600}}
       """
     try TemporaryFolder.write(text, to: folder.file("pebble.json"))
     var pipes: [Int32] = [-1, -1]

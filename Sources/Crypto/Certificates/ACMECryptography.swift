@@ -16,6 +16,18 @@ extension ES256Key {
   }
 }
 
+extension CertificateInfo {
+  /// Whether the first certificate in PEM text is for all of some DNS names.
+  package static func isCertificate(_ pem: String, for names: [String]) -> Bool {
+    defer { ERR_clear_error() }
+    guard let certificate = PEM.read(pem, { PEM_read_bio_X509($0, nil, co_no_password, nil) }) else {
+      return false
+    }
+    defer { X509_free(certificate) }
+    return names.allSatisfy { X509_check_host(certificate, $0, $0.utf8.count, 0, nil) == 1 }
+  }
+}
+
 extension SelfSignedCertificate {
   /// The certificate that answers ACME's challenge TLS-ALPN-01 for a DNS name (RFC 8737 section 3): it
   /// carries the SHA-256 of the key authorization.

@@ -76,8 +76,10 @@ package struct ACMEAttempt: Sendable {
   static let mostLosses = 8
   /// Nonces that are refused one after the other.
   static let mostBadNonces = 20
+  /// Requests of an attempt: a hundred names need some three each.
+  static let mostRequests = 1000
   /// The fields of answers that have to be kept.
-  package static let fields = ["Replay-Nonce", "Location", "Retry-After"]
+  package static let fields = ["Replay-Nonce", "Location"]
 
   private let plan: ACMEPlan
   private let deadline: UInt64
@@ -85,8 +87,6 @@ package struct ACMEAttempt: Sendable {
   private var directory: ACMEDirectory?
   private var account: String?
   private var order: String?
-  /// Whether the order is of an earlier attempt, so that the authority may have forgotten it.
-  private var isResumed: Bool
   private var authorizations: [String] = []
   /// The URLs of challenges of which the authority knows that they are answered.
   private var answered: Set<String> = []
@@ -97,6 +97,7 @@ package struct ACMEAttempt: Sendable {
   private struct Pace: Sendable {
     /// Nothing is sent before this moment.
     var earliest: UInt64 = 0
+    var requests = 0
     var losses = 0
     var badNonces = 0
     var polls = 0
@@ -114,7 +115,6 @@ package struct ACMEAttempt: Sendable {
   package init(_ plan: ACMEPlan, order: String?, now: UInt64) {
     self.plan = plan
     self.order = order
-    isResumed = order != nil
     deadline = now + Self.patience
   }
 
@@ -124,10 +124,13 @@ package struct ACMEAttempt: Sendable {
   package mutating func next(now: UInt64) -> Action {
     if queue.outcome == nil, now >= deadline {
       fail(ACMEFailure("there was no certificate within \(Self.patience / 60_000_000_000) minutes"))
+    } else if queue.outcome == nil, pace.requests == Self.mostRequests {
+      fail(ACMEFailure("there was no certificate within \(Self.mostRequests) requests"))
     }
     if !queue.actions.isEmpty { return queue.actions.removeFirst() }
     if let outcome = queue.outcome { return .end(outcome) }
     if now < pace.earliest { return .wait(until: pace.earliest) }
+    pace.requests += 1
     guard let directory else { return .send(.get(plan.directory)) }
     guard let nonce else {
       queue.isForNonce = true
@@ -163,7 +166,7 @@ package struct ACMEAttempt: Sendable {
     if let fresh = answer.fields["Replay-Nonce"], !fresh.isEmpty { nonce = fresh }
     let isForNonce = queue.isForNonce
     queue.isForNonce = false
-    let wish = answer.retryAfter ?? answer.fields["Retry-After"].flatMap { Int64($0) }
+    let wish = answer.retryAfter
     switch answer.status {
     case _ where answer.error != nil: lose(answer.error ?? "", wish, now)
     case 200..<300 where isForNonce: if nonce == nil { lose("it gives no nonce", wish, now) }
@@ -219,21 +222,23 @@ package struct ACMEAttempt: Sendable {
       return false
     }
     switch state {
+    // `finalize` may be answered with the state before it.
+    case .pending where isFinalizing, .ready where isFinalizing, .processing:
+      step = .order
+      poll(wish, now)
     case .pending(let list):
       // Once all of them were valid the order takes a moment to notice it.
       if step == .order, !authorizations.isEmpty { poll(wish, now) }
       authorizations = list
       step = .authorization(0)
     case .ready(let url): step = .finalize(url)
-    case .processing:
-      step = .order
-      poll(wish, now)
     case .valid(let url): step = .certificate(url)
-    case .invalid where isResumed && authorizations.isEmpty: beginAnew()
     case .invalid(let reason): fail(ACMEFailure(reason), forgetsOrder: true)
     }
     return true
   }
+
+  private var isFinalizing: Bool { if case .finalize = step { true } else { false } }
 
   private mutating func proceed(
     _ value: JSONValue, authorization index: Int, _ wish: Int64?, _ now: UInt64
@@ -275,26 +280,18 @@ package struct ACMEAttempt: Sendable {
 
   /// The authority has refused a request.
   private mutating func refuse(_ problem: ACMEProblem, _ status: Int, _ wish: Int64?, _ now: UInt64) {
-    let failure = ACMEFailure(problem.text, retryAfter: wish)
+    let isLimit = problem.type == "rateLimited" || status == 429
+    let failure = ACMEFailure(problem.text, retryAfter: wish, isLimit: isLimit)
     switch (problem.type, step) {
     case ("badNonce", _):
       pace.badNonces += 1
       if pace.badNonces > Self.mostBadNonces { fail(failure) }
-    case ("rateLimited", _): fail(failure)
-    case _ where status == 408 || status == 429: fail(failure)
-    case ("orderNotReady", .finalize): lose(problem.text, wish, now)
-    case (_, .order) where isResumed: beginAnew()
+    case _ where isLimit || status == 408: fail(failure)
+    // It may have been done before, with an answer that was lost.
+    case ("orderNotReady", .finalize), (_, .challenge): lose(problem.text, wish, now)
     // Before there is an account, nothing was said of the order.
     default: fail(failure, forgetsOrder: account != nil)
     }
-  }
-
-  /// The order of an earlier attempt leads nowhere.
-  private mutating func beginAnew() {
-    isResumed = false
-    order = nil
-    queue.actions.append(.keep(order: nil))
-    step = .newOrder
   }
 
   /// There is no useful answer: the authority may have done what it was asked for, or not.

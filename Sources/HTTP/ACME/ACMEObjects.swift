@@ -10,16 +10,24 @@ package enum ACMEChallengeType: String, Sendable, CaseIterable {
 
 /// Why there is no certificate.
 package struct ACMEFailure: Error, Equatable, Sendable {
-  /// One line for the operator, of at most 500 characters.
+  /// The most Unicode scalars of a reason.
+  private static let longestReason = 500
+
+  /// One line for the operator, of at most 500 Unicode scalars.
   package let reason: String
   /// Seconds for which the authority wants to be left alone; nil if it does not say.
   package let retryAfter: Int64?
+  /// Whether the authority has refused because of a limit, so that asking earlier is of no use.
+  package let isLimit: Bool
 
   /// The authority's own words may have any characters.
-  package init(_ reason: String, retryAfter: Int64? = nil) {
-    let line = reason.map { $0.isWhitespace || !String($0).isPlainLine ? " " : $0 }
-    self.reason = String(line.prefix(500))
-    self.retryAfter = retryAfter
+  package init(_ reason: String, retryAfter: Int64? = nil, isLimit: Bool = false) {
+    var line = String.UnicodeScalarView()
+    for scalar in reason.unicodeScalars.prefix(Self.longestReason) {
+      line.append(scalar.properties.isWhitespace || !String(scalar).isPlainLine ? " " : scalar)
+    }
+    self.reason = String(line)
+    (self.retryAfter, self.isLimit) = (retryAfter, isLimit)
   }
 }
 

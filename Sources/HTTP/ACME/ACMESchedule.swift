@@ -20,13 +20,43 @@ package enum ACMESchedule {
     max(1, min(86_400, (end.milliseconds - start.milliseconds) / 3000))
   }
 
-  /// Seconds from the last of some failures, one at least, to the next attempt: doubled with each, at most an
-  /// eighth of the seconds that the certificate has `left`, or an hour if that is more. `jitter` is between 0
-  /// and 1.
-  package static func pause(failures: Int, left: Int64, retryAfter: Int64?, jitter: Double) -> Int64 {
-    let doubled = pauses.lowerBound << Int64(min(max(failures - 1, 0), 10))
-    let most = min(max(3600, left / 8), pauses.upperBound)
-    let pause = min(doubled, most)
-    return max(pause + Int64(Double(pause) / 10 * jitter), min(retryAfter ?? 0, longestWish))
+  /// Seconds from the last of some failures, one at least, to the next attempt: doubled with each, or the
+  /// authority's wish if that is more. Either is at most an eighth of the seconds that the certificate has
+  /// `left`, or an hour if that is more. A limit of the authority is waited for to its end, unless the
+  /// certificate would expire meanwhile.
+  package static func pause(failures: Int64, left: Int64, _ failure: ACMEFailure) -> Int64 {
+    let most = max(3600, left / 8)
+    let doubled = pauses.lowerBound << min(max(failures - 1, 0), 10)
+    let wish = min(failure.retryAfter ?? 0, longestWish)
+    let isFollowed = failure.isLimit && (left <= 0 || wish < left)
+    return max(min(doubled, most, pauses.upperBound), isFollowed ? wish : min(wish, most))
+  }
+}
+
+/// When the next attempt begins: behind a pause, which is on the clock that never jumps, and once the wall
+/// clock, which is that of certificates, shows that one is due.
+package struct ACMENextAttempt: Equatable, Sendable {
+  /// On the clock that never jumps, in nanoseconds.
+  private let pauseEnd: UInt64
+  /// Nil if it is due anyway.
+  private let renewal: Timestamp?
+
+  /// Not before `earliest`, which the wall clock may have stored when it was wrong: so at most `longestWish`
+  /// from now. `now` and `monotonic` are the present moment.
+  package init(earliest: Timestamp, renewal: Timestamp?, now: Timestamp, monotonic: UInt64) {
+    let end = min(max(earliest, now), now.adding(seconds: ACMESchedule.longestWish))
+    pauseEnd = monotonic + UInt64(clamping: end.milliseconds - now.milliseconds) * 1_000_000
+    self.renewal = renewal
+  }
+
+  /// Whether it begins at this moment.
+  package func isDue(now: Timestamp, monotonic: UInt64) -> Bool {
+    monotonic >= pauseEnd && renewal.map { now >= $0 } ?? true
+  }
+
+  /// When it begins if nobody sets the wall clock.
+  package func begin(now: Timestamp, monotonic: UInt64) -> Timestamp {
+    let pause = Int64(clamping: (max(pauseEnd, monotonic) - monotonic) / 1_000_000)
+    return max(Timestamp(milliseconds: now.milliseconds + pause), renewal ?? now)
   }
 }

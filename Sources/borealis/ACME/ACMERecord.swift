@@ -41,17 +41,23 @@ struct ACMERecord: Equatable, Sendable {
   /// The file of a data folder.
   static func path(in folder: String) -> String { folder + "/acme.json" }
 
-  private(set) var scope: Scope
+  /// More are not counted.
+  static let failureCounts: ClosedRange<Int64> = 0...1_000_000
+
+  let scope: Scope
   /// The private key of the account, PEM.
   var account: String?
   var order: Order?
   var certificate: Certificate?
-  /// Attempts since the last certificate.
+  /// Attempts since the last certificate, within `failureCounts`.
   var failures: Int64 = 0
   /// No attempt begins before.
   var earliest = Timestamp(milliseconds: 0)
 
   init(_ scope: Scope) { self.scope = scope }
+
+  /// Whether there is a certificate, and for what is wanted.
+  var isFit: Bool { certificate?.scope == scope }
 
   /// Reads the file in a folder; begins anew if there is none. With another scope than before the order and
   /// what is known of failures are left out.
@@ -76,8 +82,8 @@ struct ACMERecord: Equatable, Sendable {
   // MARK: JSON
 
   private init?(_ value: JSONValue) {
-    guard let scope = Scope(value), let failures = value["failures"]?.int64, failures >= 0,
-      let earliest = value["earliest"]?.int64
+    guard let scope = Scope(value), let failures = value["failures"]?.int64,
+      Self.failureCounts.contains(failures), let earliest = value["earliest"]?.int64, earliest >= 0
     else { return nil }
     self.init(scope)
     (self.failures, self.earliest) = (failures, Timestamp(milliseconds: earliest))

@@ -26,7 +26,9 @@ struct ACMESettings {
       help: "Agree to the certificate authority's terms of service; --acme-domain needs it.", kind: .flag),
     SettingDefinition(
       name: "acme-email", valueName: "ADDRESS",
-      help: "An address that the certificate authority may write to about the certificate.", kind: .text),
+      help:
+        "An address that the certificate authority may write to, given when the account is made: a change has no effect on an account that exists.",
+      kind: .text),
     SettingDefinition(
       name: "acme-directory", valueName: "URL",
       help: "The directory of the certificate authority; the default is Let's Encrypt's.", kind: .text),

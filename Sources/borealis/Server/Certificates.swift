@@ -67,6 +67,8 @@ final class Certificates: Sendable {
     let new: State
     do throws(TLSError) {
       new = try Self.state(identity, of: chain, releasesSessions, challenges)
+    } catch .keyDoesNotMatch {
+      throw .failed("the key is not the one of the certificate")
     } catch {
       throw .failed(error.description)
     }

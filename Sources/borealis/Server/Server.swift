@@ -321,10 +321,10 @@ final class Server: Sendable {
   /// Why this process can do its work no more, nil if it can, or may be able to later.
   var lastingFailure: String? { home.withLock { $0 }?.lastingFailure ?? cluster?.lastingFailure }
 
-  /// Reads the certificates again; one of a certificate authority is tried for again if that has failed.
+  /// Reads the certificates again, and what is stored of one by ACME.
   func reload() {
     cluster?.reload()
-    if let renewal = parts.renewal { return renewal.retry() }
+    if let renewal = parts.renewal { return renewal.reload() }
     guard let certificates = parts.certificates else { return }
     do throws(Failure) {
       try certificates.reload()
@@ -343,7 +343,7 @@ final class Server: Sendable {
     takeover.stop()
     takeover.endSuccessor()
     commands?.close()
-    parts.renewal?.stop()
+    parts.renewal?.expectEnd()
     let time = UInt64(settings.drainDelay) * 1_000_000 + UInt64(settings.drainSeconds) * 1_000_000_000
     home.withLock { $0 }?.store.expectEnd(by: parts.time.monotonic() &+ time)
     if let cluster, lastingFailure != nil, let service = home.withLock({ $0 }) {

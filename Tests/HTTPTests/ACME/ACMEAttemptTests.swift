@@ -74,7 +74,7 @@ import Testing
     #expect(Set(nonces).count == nonces.count)
     #expect(authority.orders.count <= lostOrders + 1)
     if case .failed(let failure) = outcome { #expect(!failure.reason.isEmpty) }
-    if share == 0 { #expect(outcome == Self.issued) }
+    if share <= 5 { #expect(outcome == Self.issued) }
   }
 
   @Test(arguments: [
@@ -93,16 +93,17 @@ import Testing
     #expect(run.paths.count { $0 == "/finalize/0" } == finalizations)
   }
 
-  @Test func `An order that is invalid or forgotten is replaced at once`() throws {
-    var known = authority()
-    var run = try AttemptRun(
-      order: known.add(FakeAuthority.Order(isAuthorized: [true, true], isInvalid: true)))
-    #expect(run.finish { known.answer($1) } == Self.issued)
-    #expect(run.kept == [nil, "https://ca.example/orders/1"])
-    var unknown = authority()
-    var other = try AttemptRun(order: "https://ca.example/orders/7")
-    #expect(other.finish { unknown.answer($1) } == Self.issued)
-    #expect(other.kept == [nil, Self.order])
+  @Test(arguments: [
+    (Self.order, "a name is not authorized"), ("https://ca.example/orders/7", "malformed: no"),
+  ])
+  func `An earlier order that is invalid or unknown ends the attempt, and is forgotten`(
+    order: String, reason: String
+  ) throws {
+    var authority = authority()
+    _ = authority.add(FakeAuthority.Order(isAuthorized: [true, true], isInvalid: true))
+    var run = try AttemptRun(order: order)
+    #expect(run.finish { authority.answer($1) } == .failed(ACMEFailure(reason)))
+    #expect(run.kept == [nil] && authority.orders.count == 1)
   }
 
   @Test func `A challenge that fails ends the attempt and the order, with the authority's words`() throws {
@@ -131,7 +132,8 @@ import Testing
       answer.retryAfter = 3600
       return answer
     }
-    #expect(outcome == .failed(ACMEFailure("\(type): not now", retryAfter: 3600)))
+    let isLimit = type == "rateLimited"
+    #expect(outcome == .failed(ACMEFailure("\(type): not now", retryAfter: 3600, isLimit: isLimit)))
     #expect(run.kept == kept)
   }
 
@@ -151,6 +153,52 @@ import Testing
     #expect(run.requests.count < 100)
   }
 
+  @Test func `An authority that answers finalize with an order that is ready is asked slowly`() throws {
+    var (run, authority) = (try AttemptRun(), authority())
+    authority.isSlow = true
+    let outcome = run.finish { authority.answer($1) }
+    #expect(outcome == .failed(ACMEFailure("it has not decided yet", retryAfter: 10)))
+    #expect(run.kept == [Self.order])
+    #expect((20..<100).contains(run.paths.count { $0 == "/finalize/0" }))
+    // It decides in the end.
+    (run, authority) = (try AttemptRun(), self.authority())
+    authority.isSlow = true
+    let issued = run.finish { index, request in
+      if index == 30 { authority.isSlow = false }
+      return authority.answer(request)
+    }
+    #expect(issued == Self.issued)
+  }
+
+  @Test func `An attempt has a bounded number of requests`() throws {
+    var (run, authority) = (try AttemptRun(), authority())
+    var number = 0
+    let outcome = run.finish { _, request in
+      // All of a hundred names are authorized, and then the order has others again.
+      guard case .post(let post) = request, post.account != nil else { return authority.answer(request) }
+      var answer = authority.answer(request)
+      number += 1
+      answer.status = 200
+      answer.fields["Location"] = Self.order
+      answer.body = JSONWriter.serialize(
+        post.url.contains("/names/")
+          ? ["status": "valid", "identifier": ["value": "a.example"]]
+          : [
+            "status": "pending",
+            "authorizations": .array((0..<100).map { .string("https://ca.example/names/\(number)/\($0)") }),
+          ])
+      return answer
+    }
+    #expect(outcome == .failed(ACMEFailure("there was no certificate within 1000 requests")))
+    #expect(run.requests.count == 1000)
+  }
+
+  @Test func `A reason is a line of bounded length`() {
+    let long = ACMEFailure(String(repeating: "e\u{301}\u{302}\n", count: 10_000))
+    #expect(long.reason.unicodeScalars.count == 500 && long.reason.isPlainLine)
+    #expect(ACMEFailure("a\u{2028}b\tc\u{7}d").reason == "a b c d")
+  }
+
   @Test func `A wish to be asked later is followed, also beyond the attempt`() throws {
     var (run, authority) = (try AttemptRun(), authority())
     var isFinalized = false
@@ -158,10 +206,10 @@ import Testing
     let outcome = run.finish { _, request in
       var answer = authority.answer(request)
       if case .post(let post) = request, post.url.hasSuffix("/finalize/0") {
-        answer.fields["Retry-After"] = "120"
+        answer.retryAfter = 120
         isFinalized = true
       } else if case .post(let post) = request, post.url == Self.order, isFinalized {
-        answer.fields["Retry-After"] = "4000"
+        answer.retryAfter = 4000
       }
       return answer
     }
@@ -251,6 +299,26 @@ import Testing
     #expect(verifier.isValid(signature: signature.bytes, of: Array("\(header.text).\(payload.text)".utf8)))
   }
 
+  /// The key is that of RFC 7515, appendix A.3.
+  @Test func `Challenges are answered with the thumbprint of RFC 7638`() throws {
+    let pem = """
+      -----BEGIN PRIVATE KEY-----
+      MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgjpsQnnGQmL+YBIff
+      H1136cspYG6+0iY7X1fCE9+E9LKhRANCAAR/zc4ncPbEXUGDy+5v20t7WAczNXvp
+      7xO6z248e9FURcfxRM0bvZt+hyzf7bnuufSzaV1uqQskrYpGIyiFiOWt
+      -----END PRIVATE KEY-----
+
+      """
+    var run = try AttemptRun(key: ES256Key(p8: Array(pem.utf8)))
+    var authority = FakeAuthority(names: AttemptRun.names)
+    _ = run.finish { authority.answer($1) }
+    #expect(
+      run.challenges.map(\.keyAuthorization) == [
+        "token-0-0.oKIywvGUpTVTyxMQ3bwIIeQUudfr_CkLMjCE19ECD-U",
+        "token-0-1.oKIywvGUpTVTyxMQ3bwIIeQUudfr_CkLMjCE19ECD-U",
+      ])
+  }
+
   @Test func `To read something has an empty payload and names the account`() throws {
     let account = try ACMEAccount(key: ES256Key.generate())
     let request = try account.sign(
@@ -259,40 +327,5 @@ import Testing
     #expect(body["payload"] == "")
     let header = try parseJSON(try #require(Base64.decodeURL((body["protected"]?.string ?? "").utf8)))
     #expect(header["kid"] == "https://ca.example/1" && header["jwk"] == nil)
-  }
-}
-
-@Suite struct ACMEScheduleTests {
-  private static let day: Int64 = 86_400
-
-  private func moment(_ seconds: Int64) -> Timestamp { Timestamp(milliseconds: seconds * 1000) }
-
-  @Test(arguments: [(90 * day, 60 * day, 63 * day), (6 * day, 4 * day, 4 * day + 17_280), (0, 0, 0)])
-  func `A certificate is renewed when two thirds of its life are over`(
-    life: Int64, earliest: Int64, latest: Int64
-  ) {
-    for (jitter, expected) in [(0.0, earliest), (1.0, latest)] {
-      let renewal = ACMESchedule.renewal(from: moment(1000), to: moment(1000 + life), jitter: jitter)
-      #expect(renewal == moment(1000 + expected))
-    }
-  }
-
-  @Test(arguments: [(90 * day, day), (day, day / 3), (30, 10), (0, 1), (-5, 1)])
-  func `A new one is left alone for a while`(life: Int64, rest: Int64) {
-    #expect(ACMESchedule.rest(from: moment(0), to: moment(life)) == rest)
-  }
-
-  @Test(
-    arguments: [
-      (1, 30 * day, nil, 900), (2, 30 * day, nil, 1800), (20, 30 * day, nil, day), (20, 2 * day, nil, 21_600),
-      (20, 0, nil, 3600), (1, 0, nil, 900), (.max, .max, nil, day), (1, 0, 7200, 7200), (20, 0, 60, 3600),
-      (1, 0, .max, 7 * day), (0, 0, -1, 900),
-    ] as [(Int, Int64, Int64?, Int64)])
-  func `Pauses grow with failures, and are shorter when little time is left`(
-    failures: Int, left: Int64, wish: Int64?, expected: Int64
-  ) {
-    let pause = { ACMESchedule.pause(failures: failures, left: left, retryAfter: wish, jitter: $0) }
-    #expect(pause(0) == expected)
-    #expect(pause(1) >= expected && pause(1) <= expected + expected / 10)
   }
 }

@@ -17,6 +17,8 @@ struct FakeAuthority {
 
   let names: [String]
   var orders: [Order] = []
+  /// Whether `finalize` is answered with the order as it was.
+  var isSlow = false
   /// Whether challenges come to nothing.
   var isUnconvinced = false
   private var nonces: Set<String> = []
@@ -95,7 +97,7 @@ struct FakeAuthority {
       return Self.json(200, content(number))
     case "authorizations": return Self.json(200, authorization(number, part))
     case "challenges":
-      guard payload == [:] else { return Self.problem(400, "malformed") }
+      guard payload == [:], !orders[number].isAuthorized[part] else { return Self.problem(400, "malformed") }
       if isUnconvinced { orders[number].isInvalid = true } else { orders[number].isAuthorized[part] = true }
       return Self.json(200, ["status": "processing"])
     case "finalize":
@@ -103,6 +105,7 @@ struct FakeAuthority {
         return Self.problem(403, "orderNotReady")
       }
       guard payload?["csr"]?.string != nil else { return Self.problem(400, "badCSR") }
+      if isSlow { return Self.json(200, content(number)) }
       orders[number].finalizations += 1
       return Self.json(200, content(number))
     case "certificates": return HTTPAnswer(status: 200, body: Array(Self.chain.utf8))
@@ -157,8 +160,8 @@ struct AttemptRun {
 
   static let names = ["a.example", "b.example"]
 
-  init(order: String? = nil) throws {
-    let account = try ACMEAccount(key: ES256Key.generate())
+  init(order: String? = nil, key: ES256Key? = nil) throws {
+    let account = try ACMEAccount(key: key ?? ES256Key.generate())
     attempt = ACMEAttempt(
       ACMEPlan(
         directory: "\(FakeAuthority.site)/directory", names: Self.names, email: "ops@example.com",
