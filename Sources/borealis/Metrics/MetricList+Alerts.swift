@@ -62,13 +62,13 @@ extension MetricList {
       condition: #"borealis_certificate_end_timestamp_seconds{job="$job"} - time() < 14 * 86400"#,
       duration: "1h",
       summary: "The certificate of a server expires within 14 days.",
-      action: "Renew it and reload the server.",
+      action: "Renew it and reload the server. With ACME, the log says why it was not renewed.",
       topic: .init("TLS", "network.md#tls")),
     MetricAlert(
       name: "BorealisCertificateNotRenewed", severity: .warning,
-      condition: #"borealis_acme_failed_attempts{job="$job"} > 1"#,
-      duration: "0s",
-      summary: "A server has failed more than once in a row to obtain its certificate by ACME.",
+      condition: #"borealis_acme_failed_attempts{job="$job"} > 0"#,
+      duration: "1h",
+      summary: "Attempts of a server to obtain its certificate by ACME have failed for an hour.",
       action: "The log says why (`TLS certificate not`). Send SIGHUP for another attempt.",
       topic: .init("Certificates by ACME", "network.md#certificates-by-acme")),
   ]
