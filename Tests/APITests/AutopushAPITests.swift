@@ -20,8 +20,16 @@ private struct AutopushWorld {
   let number: RegistrationNumber
   let secretHash: (UInt64, UInt64)
 
-  init(limits: GatewayLimits = GatewayLimits(), mostWaiting: Int = 1000) async throws {
+  /// With registrations that are older than the browser's.
+  let outsiders: [RegistrationNumber]
+
+  init(
+    limits: GatewayLimits = GatewayLimits(), mostWaiting: Int = 200, outsiders count: Int = 0
+  ) async throws {
     world = try await GatewayWorld(limits: limits)
+    var outsiders: [RegistrationNumber] = []
+    for _ in 0..<count { outsiders.append(try await world.router.newDevice(in: world.app).number) }
+    self.outsiders = outsiders
     api = AutopushAPI(
       app: world.app.key, origin: Self.origin, router: world.router, gateway: world.gateway,
       metrics: AutopushMetrics(world.metrics), log: .silent, time: world.clock, mostWaiting: mostWaiting)
@@ -107,10 +115,27 @@ extension HTTPResponse {
     let path = String(place.dropFirst(AutopushWorld.origin.utf8.count))
     #expect(await world.call("DELETE", String(path.dropLast()) + "~").fault == "404 102")
     #expect(await world.call("DELETE", path + "x").fault == "404 102")
-    #expect(await world.call("GET", path).fault == "405 null")
+    let wrong = await world.call("GET", path)
+    #expect(wrong.fault == "405 null" && wrong.headers["allow"] == "DELETE")
     #expect(world.waiting.count == 1)
     #expect(await world.call("DELETE", path).status == 204)
     #expect(world.waiting.isEmpty)
+    // There is nothing to take back any more.
+    #expect(await world.call("DELETE", path).fault == "404 102")
+  }
+
+  @Test func `Taking back counts as a call of the app`() async throws {
+    var limits = GatewayLimits()
+    limits.pushCallsPerMinute = 1
+    let world = try await AutopushWorld(limits: limits)
+    let place = try #require(await world.post(try await world.subscribe(), ttl: "120").headers["location"])
+    let path = String(place.dropFirst(AutopushWorld.origin.utf8.count))
+    #expect(await world.call("DELETE", path).fault == "429 null")
+    #expect(world.waiting.count == 1)
+    world.world.clock.advance(seconds: 59)
+    #expect(await world.call("DELETE", path).fault == "429 null")
+    world.world.clock.advance(seconds: 1)
+    #expect(await world.call("DELETE", path).status == 204)
   }
 
   @Test func `Each mistake has its status and number`() async throws {
@@ -163,11 +188,8 @@ extension HTTPResponse {
       world.world.router.deliveries.contents(of: world.waiting) { done($0) }
     }
     let message = try #require(try found.get().first.flatMap { WebPushMessage($0.1.content, .android) })
-    #expect(
-      message.headers.map { "\($0): \($1)" } == [
-        "encoding: aesgcm", "encryption: keyid=p256dh;salt=AAAA",
-        "crypto_key: keyid=p256dh;dh=BBBB,p256ecdsa=CCCC",
-      ])
+    #expect(message.encoding == "aesgcm" && message.encryption == "keyid=p256dh;salt=AAAA")
+    #expect(message.cryptoKey == "keyid=p256dh;dh=BBBB,p256ecdsa=CCCC")
   }
 
   @Test func `A subscription ends, and nobody else can have its address`() async throws {
@@ -180,6 +202,16 @@ extension HTTPResponse {
     try await world.changeTags(.edit(add: [], remove: [token.tag]), of: world.number)
     #expect(await world.post(token).fault == "410 106")
     #expect(world.world.pending(stranger.id).isEmpty)
+  }
+
+  @Test func `Older registrations with its tag do not hide a browser`() async throws {
+    let world = try await AutopushWorld(outsiders: 5)
+    let token = try await world.subscribe()
+    for outsider in world.outsiders {
+      try await world.changeTags(.edit(add: [token.tag], remove: []), of: outsider)
+    }
+    #expect(await world.post(token).status == 201)
+    #expect(world.waiting.count == 1)
   }
 
   @Test func `Only the owner of the key sends`() async throws {
@@ -227,14 +259,37 @@ extension HTTPResponse {
   @Test func `Of messages with one topic at the same time the last one stays`() async throws {
     let world = try await AutopushWorld()
     let token = try await world.subscribe()
-    let statuses = await withTaskGroup(of: Int.self) { group in
+    let answers = await withTaskGroup(of: (number: Int, answer: HTTPResponse).self) { group in
       for number in 0..<40 {
-        group.addTask { await world.post(token, [UInt8(number)], ["Topic": "t"]).status }
+        group.addTask { (number, await world.post(token, [UInt8(number)], ["Topic": "t"])) }
       }
-      return await group.reduce(into: [Int]()) { $0.append($1) }
+      return await group.reduce(into: [(number: Int, answer: HTTPResponse)]()) { $0.append($1) }
     }
-    #expect(statuses == [Int](repeating: 201, count: 40))
+    #expect(answers.allSatisfy { $0.answer.status == 201 })
+    let last = try #require(world.waiting.first)
     #expect(world.waiting.count == 1)
+    let number = answers.first { $0.answer.headers["location"]?.contains("/\(last.text).") == true }?.number
+    #expect(try await world.bodies() == [Base64.encodeURL([UInt8(try #require(number))])])
+    // It is the newest of all that were accepted.
+    let ids = answers.compactMap { $0.answer.headers["location"]?.split(separator: "/").last }
+      .compactMap { MessageID(decimal: Array($0.prefix { $0 != "." }.utf8)) }
+    #expect(ids.count == 40 && ids.max() == last)
+  }
+
+  /// As after a restart: what waits is known from the database only.
+  @Test func `Topics are found again when they are not remembered`() async throws {
+    let world = try await AutopushWorld()
+    let token = try await world.subscribe()
+    #expect(await world.post(token, [1], ["Topic": "t"]).status == 201)
+    #expect(await world.post(token, [2], ["Topic": "u"]).status == 201)
+    // More than are remembered of a browser.
+    for number in 0..<300 {
+      world.world.app.directory.webPushTopics.set(
+        [MessageID(UInt64(number))],
+        under: WebPushTopic(subscription: token.subscription, name: "\(number)"), of: world.number)
+    }
+    #expect(await world.post(token, [3], ["Topic": "t"]).status == 201)
+    #expect(try await world.bodies() == [[2], [3]].map { Base64.encodeURL($0) })
   }
 
   @Test func `A message that is sent again is the same one`() async throws {
@@ -248,6 +303,11 @@ extension HTTPResponse {
     // Nothing tells two without a body apart.
     for _ in 0..<2 { #expect(await world.post(token, []).status == 201) }
     #expect(world.waiting.count == 4)
+    // One that is not kept is for whoever is there now.
+    let places = [await world.post(token, [7], ttl: "0"), await world.post(token, [7], ttl: "0")].map {
+      $0.headers["location"]
+    }
+    #expect(places[0] != nil && places[1] != nil && places[0] != places[1])
   }
 
   @Test func `Times to live are cut, and with none nothing waits`() async throws {
@@ -269,6 +329,7 @@ extension HTTPResponse {
     #expect(await world.post(token, [1]).status == 201)
     let busy = await world.post(token, [2])
     #expect(busy.fault == "429 null" && busy.headers["retry-after"] == "60")
+    #expect(world.world.metrics.render().contains("borealis_calls_limited_total 1\n"))
     try await world.world.setDisabled(true)
     #expect(await world.post(token, [3]).fault == "503 201")
   }
@@ -279,8 +340,38 @@ extension HTTPResponse {
     var statuses: [Int] = []
     for number in 0..<5 { statuses.append(await world.post(token, [UInt8(number)]).status) }
     #expect(statuses == [201, 201, 201, 429, 429])
+    // Not over the limit of a minute.
+    #expect(world.world.metrics.render().contains("borealis_calls_limited_total 0\n"))
     world.world.clock.advance(seconds: 61)
     #expect(await world.post(token, [9]).status == 201)
+  }
+
+  @Test func `A message that replaces another needs no room`() async throws {
+    let world = try await AutopushWorld(mostWaiting: 2)
+    let token = try await world.subscribe()
+    var statuses: [Int] = []
+    for (place, topic) in ["a", "b", "a", "c"].enumerated() {
+      statuses.append(await world.post(token, [UInt8(place)], ["Topic": topic]).status)
+    }
+    #expect(statuses == [201, 201, 201, 429])
+    #expect(try await world.bodies() == [[1], [2]].map { Base64.encodeURL($0) })
+  }
+
+  @Test func `So many messages go to a browser in a minute, and no more`() async throws {
+    let world = try await AutopushWorld()
+    let token = try await world.subscribe()
+    var statuses: [Int] = []
+    for number in 0...AutopushAPI.mostPerMinute {
+      statuses.append(await world.post(token, [UInt8(number)], ttl: "0").status)
+    }
+    #expect(statuses == [Int](repeating: 201, count: AutopushAPI.mostPerMinute) + [429])
+    let other = try await world.world.router.newDevice(in: world.world.app)
+    let name = try #require(SubscriptionID("9b671a64-40d5-491e-99b0-da01ff1f3341"))
+    let free = EndpointToken(name, key: nil, secretHash: SHA256.digest128(other.secret))
+    try await world.changeTags(.edit(add: [free.tag], remove: []), of: other.number)
+    #expect(await world.post(free).status == 201)
+    world.world.clock.advance(seconds: 60)
+    #expect(await world.post(token).status == 201)
   }
 
   /// Whatever a request's fields hold, it is answered.

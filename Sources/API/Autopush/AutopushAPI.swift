@@ -24,9 +24,15 @@ package final class AutopushAPI: Sendable {
   private let metrics: AutopushMetrics
   /// Messages that may wait for a browser: anybody may send to his own, and what waits is on disk.
   private let mostWaiting: Int
+  /// Messages in a minute, by browser.
+  private let rates = RateLimiter()
   /// Messages with a topic, one after the other for each browser: each has to see the one before it.
-  private let topics = Turns<RegistrationNumber>()
+  private let turns = Turns<RegistrationNumber>()
 
+  /// Messages to a browser in a minute.
+  static let mostPerMinute = 120
+  /// Registrations that are looked at for the browser of a subscription.
+  private static let mostHolders = 1000
   /// Seconds after which a push cannot be overridden any more; a minute is for the way.
   private static let mostOverridden: Int64 = 86_400 - 60
 
@@ -34,7 +40,7 @@ package final class AutopushAPI: Sendable {
   /// their addresses, such as `https://push.example.com`.
   package init(
     app: AppKey, origin: String, router: Router, gateway: Gateway, metrics: AutopushMetrics, log: Log,
-    time: any TimeSource = SystemTime(), mostWaiting: Int = 1000
+    time: any TimeSource = SystemTime(), mostWaiting: Int = 200
   ) {
     self.mostWaiting = mostWaiting
     (self.app, self.origin, self.router, self.gateway) = (app, origin, router, gateway)
@@ -43,6 +49,11 @@ package final class AutopushAPI: Sendable {
 
   /// Whether a request target belongs to this API.
   package static func serves(_ target: String) -> Bool { target.hasPrefix(EndpointToken.path) }
+
+  /// The pattern of a request's route, for the log; nil for targets of other APIs.
+  package static func route(_ target: String) -> String? { serves(target) ? pattern : nil }
+
+  private static let pattern = EndpointToken.path + "{token}"
 
   /// The largest body, in bytes.
   package static let largestBody = WebPushRequest.mostBytes
@@ -55,6 +66,16 @@ package final class AutopushAPI: Sendable {
     case .timeout, .busy, .unserved, .unanswered: WebPushFault.unavailable.response
     default: WebPushFault.malformed.response
     }
+  }
+
+  /// Warns if nothing bounds what browsers and messages to them cost. To be called once apps are in memory.
+  package func start() {
+    guard let plan = router.apps.loaded(app)?.plan, plan.pushCalls == nil || plan.registrations == nil else {
+      return
+    }
+    log.warning(
+      "the plan of --autopush-app sets no limit of push calls or registrations: anybody can fill the disk",
+      ["app": .text(app.text)])
   }
 
   /// Screens a request by its header, so that no large body is read.
@@ -105,8 +126,17 @@ package final class AutopushAPI: Sendable {
     } catch {
       return error
     }
-    let isGranted = hasRoom(for: target.number, in: target.app) && gateway.consumePushCall(of: target.app)
-    return isGranted ? nil : .tooMany
+    return consumeCall(target)
+  }
+
+  /// Counts a call for a browser and of the app.
+  private func consumeCall(_ target: Target) -> WebPushFault? {
+    let own = rates.consume(target.number.rawValue, quota: Self.mostPerMinute, at: time.monotonic())
+    guard own.isGranted, gateway.consumePushCall(of: target.app) else {
+      gateway.limited.add()
+      return .tooMany
+    }
+    return nil
   }
 
   private func hasRoom(for number: RegistrationNumber, in app: App) -> Bool {
@@ -142,7 +172,7 @@ package final class AutopushAPI: Sendable {
   ) -> HTTPResponse {
     metrics.answers[response.status]?.add()
     access.answered(
-      request.method, EndpointToken.path + "{token}", response.status, requestID, router.apps.loaded(app))
+      request.method, Self.pattern, response.status, requestID, router.apps.loaded(app))
     return response
   }
 
@@ -164,7 +194,7 @@ package final class AutopushAPI: Sendable {
   ) {
     router.apps.find(app) { found in
       guard case .success(let app?) = found, !app.isDisabled else { return answer(.failure(.unavailable)) }
-      let holder = app.directory.holders(ofTag: token.tag, limit: 4).first {
+      let holder = app.directory.holders(ofTag: token.tag, limit: Self.mostHolders).first {
         token.isMade(with: $0.secretHash)
       }
       guard let holder else { return answer(.failure(.noSubscription)) }
@@ -175,11 +205,10 @@ package final class AutopushAPI: Sendable {
   private func accept(
     _ push: WebPushRequest, at token: EndpointToken, _ target: Target, _ answer: @escaping Answer
   ) {
-    guard push.message.topic != nil else {
-      return accept(push, at: token, target, replacing: nil, answer)
-    }
-    let hasTurn = topics.run(for: target.number) { [self] done in
-      router.deliveries.waiting(underTopicOf: push.message, for: target.number, in: target.app) { found in
+    let topic = push.message.topic
+    guard topic.name != nil else { return accept(push, at: token, target, replacing: [], answer) }
+    let hasTurn = turns.run(for: target.number) { [self] done in
+      router.deliveries.waiting(under: topic, for: target.number, in: target.app) { found in
         guard case .success(let old) = found else {
           answer(.failure(.unavailable))
           return done()
@@ -193,41 +222,55 @@ package final class AutopushAPI: Sendable {
     if !hasTurn { answer(.failure(.tooMany)) }
   }
 
-  /// Accepts a message, in the place of another one if that still waits.
+  /// Accepts a message, in the place of others if they still wait.
   private func accept(
-    _ wanted: WebPushRequest, at token: EndpointToken, _ target: Target, replacing old: MessageID?,
+    _ wanted: WebPushRequest, at token: EndpointToken, _ target: Target, replacing old: [MessageID],
     _ answer: @escaping Answer
   ) {
     guard let id = target.app.directory.identity(target.number)?.id else {
       return answer(.failure(.noSubscription))
     }
+    guard !old.isEmpty || hasRoom(for: target.number, in: target.app) else {
+      return answer(.failure(.tooMany))
+    }
     let most = min(gateway.pushRules.maximumTimeToLive, target.app.plan.maxTimeToLive ?? .max)
     let seconds = min(wanted.timeToLive, most)
-    // What has waited for longer can only be taken back afterwards.
-    let isRecent = old.map { time.now() <= $0.time.adding(seconds: Self.mostOverridden) } ?? false
+    // What has waited for longer can only be recalled afterwards, as what is left of earlier attempts.
+    let newest = old.last.flatMap { id in
+      time.now() <= id.time.adding(seconds: Self.mostOverridden) ? id : nil
+    }
     let push = PushRequest(
       cid: Self.name(of: wanted, at: token), platforms: PlatformSet(WebPushMessage.platform),
       audience: .filter(AudienceFilter(registrationIDs: [id.text])), content: wanted.message.content,
-      options: PushOptions(timeToLive: seconds, overrideMessageID: isRecent ? old : nil))
+      options: PushOptions(timeToLive: seconds, overrideMessageID: newest))
     router.acceptance.accept(AcceptRequest(push), for: target.app) { [self] result in
       switch result {
       case .failure(let error):
         gateway.notePush(isAccepted: false)
-        answer(.failure(error.httpStatus == 429 ? .tooMany : .unavailable))
+        answer(.failure(Self.fault(of: error, token, target)))
       case .success(let accepted):
         gateway.notePush(isAccepted: true)
+        let rest = old.filter { $0 != newest }
+        target.app.directory.webPushTopics.set(
+          rest + [accepted.id], under: wanted.message.topic, of: target.number)
         let response = created(accepted.id, at: token, target.secretHash, seconds)
-        guard let old, !isRecent else { return answer(.success(response)) }
-        router.deliveries.recall(old, in: target.app) { _ in answer(.success(response)) }
+        // What cannot be recalled now is recalled by the next message with the topic.
+        router.deliveries.recall(rest[...], in: target.app) { _ in answer(.success(response)) }
       }
     }
   }
 
+  private static func fault(of error: APIError, _ token: EndpointToken, _ target: Target) -> WebPushFault {
+    // Only of a subscription that has ended it may be said: app servers forget it.
+    guard target.app.directory.hasTag(token.tag, target.number) else { return .noSubscription }
+    return error.httpStatus == 429 ? .tooMany : .unavailable
+  }
+
   /// The name of a request: who repeats it, since its answer was lost, gets the answer to the first. Each
   /// message has a salt of its own, so that two equal bodies are one message. One with a topic replaces
-  /// itself.
+  /// itself, and one that is not kept is for those that are there now.
   private static func name(of push: WebPushRequest, at token: EndpointToken) -> String? {
-    guard push.message.topic == nil, !push.message.data.isEmpty else { return nil }
+    guard push.message.topic.name == nil, push.timeToLive > 0, !push.message.data.isEmpty else { return nil }
     return Base64.encodeURL(SHA256.digest(Array((token.text + "." + push.message.data).utf8)))
   }
 
@@ -242,13 +285,14 @@ package final class AutopushAPI: Sendable {
       ])
   }
 
-  /// Takes a message back: if the browser does not have it yet, it never gets it.
+  /// Takes a message back that waits: the browser never gets it.
   private func recall(_ id: MessageID, _ proof: String, _ token: EndpointToken, _ answer: @escaping Answer) {
     find(token, answer) { [self] target in
       let right = token.messageProof(id, secretHash: target.secretHash)
-      guard constantTimeEquals(Array(proof.utf8), Array(right.utf8)) else {
-        return answer(.failure(.unknownMessage))
-      }
+      guard constantTimeEquals(Array(proof.utf8), Array(right.utf8)),
+        target.app.directory.isWaiting(id, for: target.number)
+      else { return answer(.failure(.unknownMessage)) }
+      if let fault = consumeCall(target) { return answer(.failure(fault)) }
       router.deliveries.recall(id, in: target.app) { result in
         switch result {
         case .success: answer(.success(HTTPResponse(status: 204)))

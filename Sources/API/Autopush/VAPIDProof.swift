@@ -27,7 +27,7 @@ struct VAPIDProof: Equatable, Sendable {
         let token = parameter("t", of: rest)
       else { throw .unproven("Authorization needs t and k") }
       return try VAPIDProof(key: key, token: token, origin: origin, at: now)
-    case "webpush", "bearer":
+    case "webpush":
       guard let key = WebPushRequest.parameter("p256ecdsa", of: headers["crypto-key"]) else {
         throw .unproven("Crypto-Key needs p256ecdsa")
       }

@@ -29,10 +29,8 @@ struct WebPushRequest: Sendable {
   }
 
   private static func timeToLive(_ text: String?) throws(WebPushFault) -> Int {
-    guard let text else { throw .timeToLive(111, "TTL is missing") }
-    guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else {
-      throw .timeToLive(112, "TTL must be a number of seconds")
-    }
+    guard let text else { throw .noTimeToLive }
+    guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { throw .timeToLive }
     // More than any number here is as good as the most.
     return Int(text) ?? .max
   }

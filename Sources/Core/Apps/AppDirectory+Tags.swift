@@ -30,6 +30,13 @@ extension AppDirectory {
     }
   }
 
+  /// The digest of a registration's secret; nil for an unknown one.
+  func secretHash(of number: RegistrationNumber) -> (UInt64, UInt64)? {
+    state.withLock { state in
+      state.table.isActive(number) ? state.table.records[number.rawValue].secret : nil
+    }
+  }
+
   /// How many new names of tags a change may make on a day: by the device of a registration, or with nil by
   /// anybody else.
   func tagRoom(_ limits: TagLimits, maker: RegistrationNumber?, day: Int64) -> TagRoom {

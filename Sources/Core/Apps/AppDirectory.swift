@@ -29,6 +29,8 @@ package enum LoginOutcome: Sendable {
 /// sets are types of their own, and what is left here takes the lock and asks them.
 package final class AppDirectory: Sendable {
   package let app: AppID
+  /// Topics of messages that wait for its browsers, if it has some.
+  package let webPushTopics = WebPushTopics()
 
   struct State: Sendable {
     var table = RegistrationTable()

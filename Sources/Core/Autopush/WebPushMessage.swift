@@ -7,28 +7,23 @@ package struct WebPushMessage: Equatable, Sendable {
   package static let platform = Platform.android
   private static let type = "webpush"
 
-  /// The subscription that it is for.
-  package let subscription: SubscriptionID
-  /// A message with the same topic that still waits for the subscription is replaced.
-  package let topic: String?
+  /// The subscription that it is for. If it has a topic, it replaces messages of the same that still wait.
+  package let topic: WebPushTopic
   /// The body in base64url; empty for none.
   package let data: String
-  /// What the browser needs of the request's fields to decrypt it, by the names of the autopush protocol.
-  package let headers: [(name: String, value: String)]
-
-  private static let headerNames = ["encoding", "encryption", "crypto_key"]
+  /// What the browser needs to decrypt it: the fields of the request.
+  package let encoding: String?
+  package let encryption: String?
+  package let cryptoKey: String?
 
   /// Puts a message together.
   package init(
     _ subscription: SubscriptionID, topic: String?, body: [UInt8], encoding: String?, encryption: String?,
     cryptoKey: String?
   ) {
-    self.subscription = subscription
-    self.topic = topic
+    self.topic = WebPushTopic(subscription: subscription, name: topic)
     data = Base64.encodeURL(body)
-    headers = zip(Self.headerNames, [encoding, encryption, cryptoKey]).compactMap { name, value in
-      value.map { (name, $0) }
-    }
+    (self.encoding, self.encryption, self.cryptoKey) = (encoding, encryption, cryptoKey)
   }
 
   /// Reads what a push has for a platform; nil if that is no message of Web Push.
@@ -38,10 +33,11 @@ package struct WebPushMessage: Equatable, Sendable {
       let data = message["msg_content"]?.string, let extras = message["extras"],
       let subscription = extras["channelID"]?.string.flatMap({ SubscriptionID($0) })
     else { return nil }
-    self.subscription = subscription
     self.data = data
-    topic = extras["topic"]?.string
-    headers = Self.headerNames.compactMap { name in extras[name]?.string.map { (name, $0) } }
+    topic = WebPushTopic(subscription: subscription, name: extras["topic"]?.string)
+    encoding = extras["encoding"]?.string
+    encryption = extras["encryption"]?.string
+    cryptoKey = extras["crypto_key"]?.string
   }
 
   /// The push that brings it: a custom message.
@@ -52,9 +48,9 @@ package struct WebPushMessage: Equatable, Sendable {
     writer.member("content_type", Self.type)
     writer.key("extras")
     writer.beginObject()
-    writer.member("channelID", subscription.text)
-    if let topic { writer.member("topic", topic) }
-    for (name, value) in headers { writer.member(name, value) }
+    writer.member("channelID", topic.subscription.text)
+    if let name = topic.name { writer.member("topic", name) }
+    writeFields(&writer)
     writer.endObject()
     writer.endObject()
     return PushContent(variants: [
@@ -67,22 +63,22 @@ package struct WebPushMessage: Equatable, Sendable {
     var writer = JSONWriter(capacity: data.utf8.count + 256)
     writer.beginObject()
     writer.member("messageType", "notification")
-    writer.member("channelID", subscription.text)
+    writer.member("channelID", topic.subscription.text)
     writer.member("version", id.text)
     if !data.isEmpty {
       writer.member("data", data)
       writer.key("headers")
       writer.beginObject()
-      for (name, value) in headers { writer.member(name, value) }
+      writeFields(&writer)
       writer.endObject()
     }
     writer.endObject()
     return writer.bytes
   }
 
-  /// Whether two are the same.
-  package static func == (left: Self, right: Self) -> Bool {
-    left.subscription == right.subscription && left.topic == right.topic && left.data == right.data
-      && left.headers.elementsEqual(right.headers, by: ==)
+  private func writeFields(_ writer: inout JSONWriter) {
+    if let encoding { writer.member("encoding", encoding) }
+    if let encryption { writer.member("encryption", encryption) }
+    if let cryptoKey { writer.member("crypto_key", cryptoKey) }
   }
 }

@@ -280,6 +280,17 @@ package final class LocalHome: AppHome {
 
   // MARK: Operations
 
+  /// Changes tags, and recalls what waits for subscriptions to Web Push that end with theirs.
+  private func changeTags(
+    _ edit: TagEdit, of number: RegistrationNumber, in app: App,
+    reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
+  ) {
+    router.registrations.changeTags(edit, of: number, in: app) { [router] result in
+      guard case .success = result, case .edit(_, let removed) = edit else { return reply(result) }
+      router.deliveries.recallWebPush(endedBy: removed, of: number, in: app) { reply(result) }
+    }
+  }
+
   private func perform(_ operation: DeviceOperation, _ sequence: UInt32, _ session: BoundSession) {
     let (number, location) = (session.number, session.location)
     @Sendable func finish(_ result: OperationAnswer) {
@@ -298,7 +309,7 @@ package final class LocalHome: AppHome {
     let registrations = router.registrations
     switch operation {
     case .setAlias(let alias): registrations.setAlias(alias, of: number, in: app, reply: finish)
-    case .changeTags(let edit): registrations.changeTags(edit, of: number, in: app, reply: finish)
+    case .changeTags(let edit): changeTags(edit, of: number, in: app, reply: finish)
     case .readAlias, .readTags:
       registrations.details(of: number, in: app, afterChanges: true) { result in
         switch result {
