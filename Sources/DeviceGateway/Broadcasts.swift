@@ -112,6 +112,7 @@ final class Broadcasts {
   /// Broadcasts that have not visited a session yet are sent before a newer push: after it they would count
   /// as sent.
   func send(before id: MessageID, _ slot: UInt32) {
+    guard !connections.slab[slot].core.isAutopush else { return }
     for index in fanOuts.indices
     where fanOuts[index].app == Int(connections.slab[slot].app) && fanOuts[index].push.id < id {
       if let frame = frame(of: index, for: slot) { connections.send(slot, frame) }
@@ -185,6 +186,8 @@ final class Broadcasts {
   }
 
   private func visit(_ slot: UInt32, _ together: [Int]) {
+    // A message of Web Push is for one browser.
+    guard !connections.slab[slot].core.isAutopush else { return }
     visitFrames.removeAll(keepingCapacity: true)
     var byteCount = 0
     for index in together {
@@ -228,8 +231,6 @@ final class Broadcasts {
     let id = fanOuts[index].push.id
     // Nearly always so when several are sent together: then all but the first find it sent.
     guard connections.slab[slot].core.sentThrough < id, !fanOuts[index].isWithdrawn else { return nil }
-    // A message of Web Push is for one browser.
-    guard !connections.slab[slot].core.isAutopush else { return nil }
     let number = connections.number(slot)
     guard fanOuts[index].targets.contains(number), sending.acceptsLive(slot, id, isLate: false) else {
       return nil

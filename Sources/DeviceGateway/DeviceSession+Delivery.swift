@@ -18,9 +18,11 @@ extension DeviceSession {
   }
 
   /// Pushes that it may have before their acknowledgements are stored. Firefox knows its latest ten again
-  /// (`dom.push.maxRecentMessageIDsPerSubscription`): no more may come twice when the server is killed.
+  /// (`dom.push.maxRecentMessageIDsPerSubscription`): no more may come twice when the server is killed. A
+  /// browser that has reconnected may have another window of them while the acknowledgements of the one before
+  /// are in memory only, so a window is half of that.
   func window(_ limits: PassthroughLimits) -> UInt16 {
-    isAutopush ? min(limits.unsettled, 10) : limits.unsettled
+    isAutopush ? min(limits.unsettled, 5) : limits.unsettled
   }
 
   /// Decides about a new push, or with `isLate` about one that was held back. A session that catches up, or
@@ -163,6 +165,11 @@ extension DeviceSession {
     isCatchingUp = true
     extras?.beginReadingLeft()
     return .sent
+  }
+
+  /// How many stored pushes are read at a time, when there is room for one.
+  func mostToRead(_ limits: PassthroughLimits) -> Int {
+    isAutopush ? Int(window(limits) - unsettled) : limits.catchUpBatch
   }
 
   /// There are no more stored pushes. Returns whether to ask again, since a push arrived after the question.

@@ -160,7 +160,7 @@ extension DeviceSession {
 
   /// The bytes of this session come in WebSocket messages from here on.
   mutating func startWebSocket(limit: Int) {
-    isWebSocket = true
+    form = .webSocket
     extend().webSocket = WebSocketState(reader: WebSocketReader(limit: limit))
   }
 
@@ -174,6 +174,7 @@ extension DeviceSession {
         if !range.isEmpty {
           extras.webSocket?.hasBytes = true
           if phase != .closing, isAutopush {
+            guard extras.partial.count + range.count <= mostTextBytes else { return broken(.messageTooBig) }
             extras.hold(input.bytes, range, until: moment.frameEnd)
           } else if phase != .closing {
             open(range, in: &input, moment)
@@ -193,10 +194,19 @@ extension DeviceSession {
       case nil: return .nothing
       }
     } catch {
-      extras.webSocket?.isBroken = true
-      guard phase != .closing else { return .nothing }
-      return .step(.end(SessionFarewell(word: nil, end: .protocolError, code: error.code, isFault: true)))
+      return broken(error.code)
     }
+  }
+
+  /// Nothing more can be read.
+  private func broken(_ code: WebSocketCloseCode) -> Unwrapped {
+    extras?.webSocket?.isBroken = true
+    return phase == .closing ? .nothing : .step(.end(Self.fault(code)))
+  }
+
+  /// The end of a session whose bytes violate the protocol of WebSocket, or that of autopush.
+  static func fault(_ code: WebSocketCloseCode) -> SessionFarewell {
+    SessionFarewell(word: nil, end: .protocolError, code: code, isFault: true)
   }
 
   /// A message has complete frames, at least one; in the autopush protocol it is a request.

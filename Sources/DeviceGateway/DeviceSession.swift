@@ -23,6 +23,16 @@ struct DeviceSession {
     case closing
   }
 
+  /// What its bytes are.
+  enum Form: UInt8, Sendable {
+    /// Frames of the device protocol.
+    case plain
+    /// The same in WebSocket messages.
+    case webSocket
+    /// Text messages of a WebSocket, of the autopush protocol.
+    case autopush
+  }
+
   /// Nil for nearly all.
   var extras: SessionExtras?
   /// The largest message ID written to it.
@@ -49,12 +59,16 @@ struct DeviceSession {
   var isBehind = false
   /// A push arrived while others were being read and was left for later: there may be more than these.
   var hasMissed = false
-  /// Its bytes are in WebSocket frames.
-  var isWebSocket = false
+  var form = Form.plain
   /// It is draining since the server stops: nothing new is sent, acknowledgements are awaited.
   var isLeaving = false
 
   // MARK: Bytes
+
+  /// Whether its bytes are in WebSocket frames.
+  var isWebSocket: Bool { form != .plain }
+  /// Whether it is a browser's.
+  var isAutopush: Bool { form == .autopush }
 
   /// The largest frame that the device may send now.
   var mostFrameBytes: Int { phase == .loggedIn ? WireLimits.maxFrame : WireLimits.maxFrameBeforeLogin }

@@ -87,8 +87,11 @@ final class PushSending {
   // MARK: Full windows
 
   private func fallBehind(_ slot: UInt32) {
-    if connections.slab[slot].core.fallBehind() { connections.metrics.slowDevices.add() }
-    guard connections.slab[slot].core.unsettled >= connections.slab[slot].core.window(limits) else { return }
+    let isNew = connections.slab[slot].core.fallBehind()
+    let isFull = connections.slab[slot].core.unsettled >= connections.slab[slot].core.window(limits)
+    // The window of a browser is so small that it is often full.
+    if isNew, !isFull || !connections.slab[slot].core.isAutopush { connections.metrics.slowDevices.add() }
+    guard isFull else { return }
     // The acknowledgements may have arrived already and only need to be stored.
     connections.sendToHome(.flushSoon)
     noteCrowded(slot)
@@ -199,8 +202,7 @@ final class PushSending {
     case .behind: fallBehind(slot)
     case .sent:
       let after = connections.slab[slot].core.readThrough
-      let isBrowser = connections.slab[slot].core.isAutopush
-      let limit = isBrowser ? Int(connections.slab[slot].core.window(limits)) : limits.catchUpBatch
+      let limit = connections.slab[slot].core.mostToRead(limits)
       connections.sendToHome(.pull(bound, after: after, limit: limit))
     }
   }
@@ -287,6 +289,10 @@ final class PushSending {
         _ = connections.slab[slot].core.settle(count, limits)
         connections.slab[slot].core.keptWasUnread()
         lag(slot)
+        if connections.slab[slot].core.isAutopush {
+          let answers = connections.slab[slot].core.abandonAutopush()
+          for text in answers { connections.send(slot, SharedFrame(text)) }
+        }
         if connections.slab[slot].core.isLeaving { connections.endIfSettled(slot) }
       }
     }

@@ -11,15 +11,16 @@ extension DeviceSession {
   /// Seconds between two signs of life that are asked of a browser, before they are overdue.
   private static let heartbeatWish: UInt16 = 200
 
-  /// Whether it is a browser's.
-  var isAutopush: Bool { extras?.autopush != nil }
-
   /// The text messages of a WebSocket are a browser's from here on.
   mutating func startAutopush(_ options: AutopushOptions, limit: Int) {
-    isWebSocket = true
+    form = .autopush
     extend().webSocket = WebSocketState(reader: WebSocketReader(limit: limit, isText: true))
     extras?.autopush = AutopushState(options: options)
   }
+
+  /// The largest message that a browser may send now. Before its login that is `hello`, with the UAID and the
+  /// names of broadcasts.
+  var mostTextBytes: Int { phase == .loggedIn ? .max : 4 * WireLimits.maxFrameBeforeLogin }
 
   // MARK: Signs of life
 
@@ -43,20 +44,18 @@ extension DeviceSession {
   /// Takes a message of a browser; nil if it needs no answer.
   mutating func handleAutopush(_ text: [UInt8], _ moment: Moment) -> SessionStep? {
     noteAlive(moment)
-    guard let request = AutopushRequest(text) else { return misplaced() }
+    guard let request = AutopushRequest(text) else {
+      return .end(Self.fault(String(validating: text, as: UTF8.self) == nil ? .invalidText : .protocolError))
+    }
     switch (phase, request) {
     case (.greeting, .hello(let uaid)): return begin(uaid)
-    case (.greeting, .ping), (.waiting, .ping), (.loggedIn, .ping): return .sendText(Array("{}".utf8))
+    case (.waiting, .ping), (.loggedIn, .ping): return .sendText(Array("{}".utf8))
     case (.waiting, .other), (.loggedIn, .other): return nil
     case (.loggedIn, .register(let channel, let key)): return subscribe(channel, key)
     case (.loggedIn, .unregister(let channel)): return unsubscribe(channel)
     case (.loggedIn, .acknowledge(let ids)): return ids.isEmpty ? nil : .acknowledgePushes(ids)
-    default: return misplaced()
+    default: return .end(Self.fault(.protocolError))
     }
-  }
-
-  private func misplaced() -> SessionStep {
-    .end(SessionFarewell(word: nil, end: .protocolError, code: .protocolError, isFault: true))
   }
 
   private mutating func begin(_ uaid: String?) -> SessionStep? {
@@ -166,6 +165,13 @@ extension DeviceSession {
       }
     return Self.answer(
       request.type, request.channel, status: status, endpoint: status == 200 ? request.endpoint : nil)
+  }
+
+  /// The answers to requests whose operations will have no result, since the home of the app is gone.
+  mutating func abandonAutopush() -> [[UInt8]] {
+    let requests = extras?.autopush?.requests ?? [:]
+    extras?.autopush?.requests = [:]
+    return requests.values.map { Self.answer($0.type, $0.channel, status: 503) }
   }
 
   private static func answer(
