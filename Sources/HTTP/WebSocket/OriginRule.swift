@@ -22,7 +22,7 @@ package struct OriginRule: Sendable, Equatable {
       self.site = nil
       return
     }
-    guard let authority = Self.authority(of: site.lowercased()) else { return nil }
+    guard let (_, authority) = Self.parts(of: site) else { return nil }
     self.site = authority
   }
 
@@ -48,13 +48,19 @@ package struct OriginRule: Sendable, Equatable {
     return host == "localhost" || host.hasPrefix("[") || IPAddress(host) != nil
   }
 
-  /// The authority of a page's address as its origin has it: without the scheme's usual port.
-  private static func authority(of url: String) -> String? {
+  /// The origin of a site's address without a path, in lower case and without the scheme's usual port; nil for
+  /// anything else.
+  package static func origin(of url: String) -> String? {
+    parts(of: url).map { scheme, authority in scheme + authority }
+  }
+
+  private static func parts(of url: String) -> (scheme: String, authority: String)? {
+    let url = url.lowercased()
     for (scheme, usual) in [("http://", 80), ("https://", 443)] as [(String, UInt16)]
     where url.hasPrefix(scheme) {
       guard let authority = URLAuthority(url.dropFirst(scheme.count)) else { return nil }
-      guard let port = authority.port, port != usual else { return authority.host }
-      return "\(authority.host):\(port)"
+      guard let port = authority.port, port != usual else { return (scheme, authority.host) }
+      return (scheme, "\(authority.host):\(port)")
     }
     return nil
   }

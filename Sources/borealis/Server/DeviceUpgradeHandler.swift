@@ -18,32 +18,47 @@ struct DeviceUpgradeHandler: Sendable {
   /// Nil if browsers are not served.
   let autopush: AutopushOptions?
 
+  /// Whose connection a request opens.
+  enum Kind {
+    case device, browser
+  }
+
   /// Answers an upgrade request on the loop of `devices`; returns nil if the path is none of theirs.
   func upgrade(_ request: HTTPRequest, from peer: IPAddress?, to devices: DeviceServer) -> HTTPUpgrade? {
-    let autopush = isAutopush(request) ? autopush : nil
-    guard autopush != nil || Self.names(Self.path, request) else { return nil }
+    guard let kind = kind(of: request) else { return nil }
     let client = proxies.client(of: request, from: peer) ?? peer
-    var response: HTTPResponse
-    do throws(WebSocketHandshake.Refusal) {
-      response = try WebSocketHandshake.answer(
-        to: request, origins: autopush == nil || Self.isPage(request) ? origins : Self.anyOrigin ?? origins)
-    } catch {
+    let response: HTTPResponse
+    do throws(WebSocketHandshake.Refusal) { response = try answer(to: request, of: kind) } catch {
       rejections.record(error, request, from: client)
       return .answered(error.response)
     }
-    if autopush != nil, request.headers.lists("sec-websocket-protocol", Self.autopushProtocol) {
-      response.headers.append("Sec-WebSocket-Protocol", Self.autopushProtocol)
-    }
     let network = client.map { PeerNetwork(of: $0) } ?? PeerNetwork(rawValue: 0)
     guard devices.admit(network) else { return .answered(HTTPResponse(status: 503)) }
-    return .granted(response) { devices.adopt($0, from: network, autopush: autopush) }
+    return .granted(response) { [autopush = kind == .browser ? autopush : nil] in
+      devices.adopt($0, from: network, autopush: autopush)
+    }
   }
 
-  private func isAutopush(_ request: HTTPRequest) -> Bool {
-    guard autopush != nil else { return false }
-    if Self.names(Self.autopushPath, request) || Self.names(Self.autopushPath + "/", request) { return true }
+  /// Whose a request is; nil if it is for none of them.
+  func kind(of request: HTTPRequest) -> Kind? {
+    if Self.names(Self.path, request) { return .device }
+    guard autopush != nil else { return nil }
+    if Self.names(Self.autopushPath, request) { return .browser }
     return request.target == "/" && request.headers.lists("upgrade", "websocket")
-      && request.headers.lists("sec-websocket-protocol", Self.autopushProtocol)
+      && request.headers.lists("sec-websocket-protocol", Self.autopushProtocol) ? .browser : nil
+  }
+
+  /// The answer that opens a WebSocket.
+  func answer(
+    to request: HTTPRequest, of kind: Kind
+  ) throws(WebSocketHandshake.Refusal) -> HTTPResponse {
+    let isBrowser = kind == .browser
+    let allowed = isBrowser && !Self.isPage(request) ? Self.anyOrigin ?? origins : origins
+    var response = try WebSocketHandshake.answer(to: request, origins: allowed)
+    if isBrowser, request.headers.lists("sec-websocket-protocol", Self.autopushProtocol) {
+      response.headers.append("Sec-WebSocket-Protocol", Self.autopushProtocol)
+    }
+    return response
   }
 
   /// Whether a web page asks. Browsers themselves name the address of their push service as the origin, which

@@ -146,6 +146,7 @@ final class HomeService: Sendable {
         throw DataFolder.failure("cannot start the channel \(channel.info.name)", error)
       }
     }
+    autopush?.start()
   }
 
   // MARK: Requests
@@ -182,7 +183,8 @@ final class HomeService: Sendable {
 
   /// The pattern of a request's route, for the log; nil if there is none.
   func route(_ method: String, _ target: String) -> String? {
-    console.route(method, target) ?? getui.route(method, target) ?? gateway.route(method, target)
+    console.route(method, target) ?? getui.route(method, target)
+      ?? (autopush == nil ? nil : AutopushAPI.route(target)) ?? gateway.route(method, target)
   }
 
   // MARK: Work and end

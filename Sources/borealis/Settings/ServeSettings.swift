@@ -189,10 +189,11 @@ struct ServeSettings {
     guard let app = AppKey(key) else {
       throw .usage("--autopush-app: \"\(key.prefix(64))\" is no app key: it has 24 hexadecimal digits")
     }
-    guard let site else {
+    // Malformed ones were refused before.
+    guard let origin = site.flatMap({ OriginRule.origin(of: $0) }) else {
       throw .usage("--autopush-app needs --public-url: subscriptions have their addresses there")
     }
-    return AutopushOptions(app: app, origin: site)
+    return AutopushOptions(app: app, origin: origin)
   }
 
   private static func callbacks(

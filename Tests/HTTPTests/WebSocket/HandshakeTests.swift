@@ -145,4 +145,18 @@ import Testing
       #expect(text.contains("\r\nsec-websocket-version: 13\r\n") == (refusal == .wrongVersion))
     }
   }
+
+  @Test(
+    arguments: [
+      ("https://push.example.com", "https://push.example.com"),
+      ("https://push.example.com:443", "https://push.example.com"),
+      ("HTTP://Push.example.com:80", "http://push.example.com"),
+      ("https://push.example.com:80", "https://push.example.com:80"),
+      ("https://push.example.com:8443", "https://push.example.com:8443"),
+      ("https://[::1]:443", "https://[::1]"),
+      ("push.example.com", nil), ("ftp://push.example.com", nil),
+    ] as [(String, String?)])
+  func `An origin has no usual port`(url: String, origin: String?) {
+    #expect(OriginRule.origin(of: url) == origin)
+  }
 }
