@@ -206,8 +206,8 @@ let package = Package(
     tests(
       "BlackBoxTests",
       [
-        "borealis", "borealis-dev", "PushTesting", "Core", "Storage", "BorealisBase", "BorealisProtocol",
-        "BorealisCrypto",
+        "borealis", "borealis-dev", "PushTesting", "Core", "Storage", "DeviceGateway", "HTTP", "BorealisBase",
+        "BorealisProtocol", "BorealisCrypto",
         "CLinux",
       ]),
     tests("TidyTests", ["PushTesting", "BorealisBase"]),

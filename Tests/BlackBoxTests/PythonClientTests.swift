@@ -92,7 +92,7 @@ struct PythonClientTests {
   func `A browser takes its Web Push from Borealis, over kills`() throws {
     let ending = try PythonClient.run("autopush.py", ["--binary", RunningProgram.path])
     #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
-    #expect(ending.output.split(separator: "\n").count == 3)
+    #expect(ending.output.split(separator: "\n").count == 4)
   }
 
   @Test(

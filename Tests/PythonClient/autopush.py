@@ -23,7 +23,6 @@ from web_push import CONTACT, point
 
 PUSHES = int(os.environ.get("BOREALIS_PUSHES", "800"))
 KILLS = int(os.environ.get("BOREALIS_KILLS", "4"))
-SENDERS = 4
 
 
 def new_key() -> Vapid02:
@@ -62,8 +61,8 @@ async def away(server: Server, browser: Browser) -> None:
     subscription = await browser.subscribe(point(key.public_key))
     await browser.stop()
     for text, options in [
-        ("first", {"ttl": 60}), ("old", {"ttl": 60, "headers": {"Topic": "score"}}), ("other", {"ttl": 60}),
-        ("new", {"ttl": 60, "headers": {"Topic": "score"}}),
+        ("first", {"ttl": 60}), ("not kept", {"ttl": 0}), ("old", {"ttl": 60, "headers": {"Topic": "score"}}),
+        ("other", {"ttl": 60}), ("new", {"ttl": 60, "headers": {"Topic": "score"}}),
     ]:  # fmt: skip
         expect_equal(await asyncio.to_thread(send, subscription, text, key, **options), 201, f"the status for {text}")
     claims = key.sign({"sub": CONTACT, "aud": f"http://{server.http}", "exp": int(time.time()) + 3600})
@@ -92,7 +91,7 @@ def insist(subscription: dict[str, Any], texts: list[str], fields: dict[str, str
                     timeout=DEADLINE)  # fmt: skip
                 if answer.status_code == 201:
                     break
-                # Too many wait, or the server is being killed.
+                # Too many wait, or came in this minute, or the server is being killed.
                 expect(answer.status_code in (429, 503), f"the status {answer.status_code}")
             except requests.RequestException:
                 pass
@@ -100,25 +99,61 @@ def insist(subscription: dict[str, Any], texts: list[str], fields: dict[str, str
             time.sleep(0.05)
 
 
-async def killed(server: Server, browser: Browser) -> None:
+async def dropped(server: Server, browser: Browser) -> None:
+    """A browser gets messages on two connections before the acknowledgements of the first are stored, and then the server is
+    killed."""
     key = new_key()
     subscription = await browser.subscribe(point(key.public_key))
     fields = key.sign({"sub": CONTACT, "aud": f"http://{server.http}", "exp": int(time.time()) + 43_200})
-    texts = [f"message {number}" for number in range(PUSHES)]
-    sending = asyncio.gather(
-        *(asyncio.to_thread(insist, subscription, texts[start::SENDERS], fields) for start in range(SENDERS)))
-    for kill in range(KILLS):
-        await browser.until(lambda: len(browser.read) >= PUSHES * (kill + 1) // (KILLS + 1))
+    texts = [f"message {number}" for number in range(60)]
+    for start in range(0, len(texts), 20):
+        for first in (start, start + 10):
+            await asyncio.to_thread(insist, subscription, texts[first : first + 10], fields)
+            await browser.until(lambda count=first + 10: len(browser.read) >= count)
+            await browser.drop()
         await server.stop(signal.SIGKILL)
         await server.start()
-    await sending
-    await browser.until(lambda: len(browser.read) >= PUSHES)
-    # What is repeated comes before what is accepted after it.
     await asyncio.to_thread(insist, subscription, ["the end"], fields)
     await browser.until(lambda: browser.read[-1] == b"the end")
-    read = sorted(text.decode() for text in browser.read[:-1])
+    expect_equal([text.decode() for text in browser.read], [*texts, "the end"], "what the browser reads")
+    browser.read.clear()
+    print("ok - a browser that reconnects before the server is killed reads each message once")
+
+
+async def killed(server: Server, first: Browser) -> None:
+    """As many browsers as the messages need that one gets in a minute."""
+    browsers = [first, *(Browser(server.http, first.news) for _ in range(PUSHES // 80))]
+    key = new_key()
+    fields = key.sign({"sub": CONTACT, "aud": f"http://{server.http}", "exp": int(time.time()) + 43_200})
+    texts = [f"message {number}" for number in range(PUSHES)]
+
+    def count() -> int:
+        return sum(len(browser.read) for browser in browsers)
+
+    try:
+        for browser in browsers[1:]:
+            await browser.start()
+        subscriptions = [await browser.subscribe(point(key.public_key)) for browser in browsers]
+        sending = asyncio.gather(
+            *(asyncio.to_thread(insist, subscription, texts[start :: len(browsers)], fields)
+              for start, subscription in enumerate(subscriptions)))  # fmt: skip
+        for kill in range(KILLS):
+            await first.until(lambda goal=PUSHES * (kill + 1) // (KILLS + 1): count() >= goal)
+            await server.stop(signal.SIGKILL)
+            await server.start()
+        await sending
+        await first.until(lambda: count() >= PUSHES)
+        for browser, subscription in zip(browsers, subscriptions, strict=True):
+            # What is repeated comes before what is accepted after it.
+            await asyncio.to_thread(insist, subscription, ["the end"], fields)
+            await browser.until(lambda browser=browser: browser.read[-1] == b"the end")
+    finally:
+        for browser in browsers[1:]:
+            await browser.stop()
+    read = sorted(text.decode() for browser in browsers for text in browser.read[:-1])
     expect(read == sorted(texts), f"{len(read)} of {PUSHES} read, {len(set(texts) - set(read))} lost")
-    print(f"ok - {PUSHES} messages over {KILLS} kills: each read once; {browser.repeated} came again and were known")
+    repeated = sum(browser.repeated for browser in browsers)
+    print(f"ok - {PUSHES} messages over {KILLS} kills: each read once; {repeated} came again and were known")
 
 
 async def play(binary: str, folder: pathlib.Path) -> None:
@@ -131,6 +166,7 @@ async def play(binary: str, folder: pathlib.Path) -> None:
         await browser.start()
         await statuses(server, browser)
         await away(server, browser)
+        await dropped(server, browser)
         await killed(server, browser)
     except Failed:
         print(server.log()[-2000:], file=sys.stderr)

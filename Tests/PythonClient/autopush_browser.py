@@ -21,7 +21,8 @@ from websockets.asyncio.client import ClientConnection, connect
 class Browser:
     """Comes back whenever its connection ends, until `stop`."""
 
-    def __init__(self, server: str):
+    def __init__(self, server: str, news: asyncio.Event | None = None):
+        """`news` is set with everything that comes: browsers may share one."""
         self.address = f"ws://{server}/autopush"
         self.uaid = ""
         self.read: list[bytes] = []
@@ -31,7 +32,7 @@ class Browser:
         self._recent: dict[str, collections.deque[str]] = {}
         self._answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._socket: ClientConnection
-        self._news = asyncio.Event()
+        self.news = news or asyncio.Event()
         self._running: asyncio.Task[None] | None = None
 
     async def start(self) -> "Browser":
@@ -45,11 +46,15 @@ class Browser:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._running
 
+    async def drop(self) -> None:
+        """Ends the connection once what was said is sent, and comes back."""
+        await self._socket.close()
+
     async def until(self, condition: Any) -> None:
         async with asyncio.timeout(4 * DEADLINE):
             while not condition():
-                self._news.clear()
-                await self._news.wait()
+                self.news.clear()
+                await self.news.wait()
 
     async def _run(self) -> None:
         while True:
@@ -73,7 +78,7 @@ class Browser:
                 self._answers.pop(message["channelID"]).set_result(message)
             case "notification":
                 await self._notify(message)
-        self._news.set()
+        self.news.set()
 
     async def _notify(self, message: dict[str, Any]) -> None:
         channel, version = message["channelID"], message["version"]
