@@ -20,6 +20,7 @@ private struct AutopushWorld {
   let number: RegistrationNumber
   let secretHash: (UInt64, UInt64)
 
+  let log = LogLines()
   /// With registrations that are older than the browser's.
   let outsiders: [RegistrationNumber]
 
@@ -30,9 +31,11 @@ private struct AutopushWorld {
     var outsiders: [RegistrationNumber] = []
     for _ in 0..<count { outsiders.append(try await world.router.newDevice(in: world.app).number) }
     self.outsiders = outsiders
+    let lines = log
     api = AutopushAPI(
       app: world.app.key, origin: Self.origin, router: world.router, gateway: world.gateway,
-      metrics: AutopushMetrics(world.metrics), log: .silent, time: world.clock, mostWaiting: mostWaiting)
+      metrics: AutopushMetrics(world.metrics), log: Log(level: .info) { lines.add($0) }, time: world.clock,
+      mostWaiting: mostWaiting)
     let device = try await world.router.newDevice(in: world.app)
     (browser, number) = (device.id, device.number)
     secretHash = SHA256.digest128(device.secret)
@@ -372,6 +375,15 @@ extension HTTPResponse {
     #expect(await world.post(free).status == 201)
     world.world.clock.advance(seconds: 60)
     #expect(await world.post(token).status == 201)
+  }
+
+  @Test(
+    arguments: [(nil, nil, 1), (60, nil, 1), (nil, 100, 1), (60, 100, 0)] as [(Int?, Int?, Int)])
+  func `A plan without limits is warned of`(calls: Int?, registrations: Int?, count: Int) async throws {
+    let world = try await AutopushWorld()
+    try await world.world.setPlan(PlanRow(name: "small", pushCalls: calls, registrations: registrations))
+    world.api.start()
+    #expect(world.log.all.count { $0.contains("has no limit") } == count)
   }
 
   /// Whatever a request's fields hold, it is answered.

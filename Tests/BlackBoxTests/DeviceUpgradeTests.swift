@@ -1,7 +1,6 @@
 import BorealisBase
 import DeviceGateway
 import HTTP
-import Model
 import Testing
 
 @testable import borealis

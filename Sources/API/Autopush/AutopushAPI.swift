@@ -74,7 +74,7 @@ package final class AutopushAPI: Sendable {
       return
     }
     log.warning(
-      "the plan of --autopush-app sets no limit of push calls or registrations: anybody can fill the disk",
+      "the plan of --autopush-app has no limit of push calls or registrations: anybody can fill the disk",
       ["app": .text(app.text)])
   }
 
