@@ -140,7 +140,8 @@ let package = Package(
     .target(
       name: "PushTesting",
       dependencies: [
-        "BorealisBase", "BorealisCrypto", "HTTP", "Model", "Storage", "Core", "Channels", "Cluster", "CLinux",
+        "BorealisBase", "BorealisCrypto", "BorealisNet", "HTTP", "Model", "Storage", "Core", "Channels",
+        "Cluster", "CLinux",
         "CPostgreSQL",
       ],
       path: "Tests/PushTesting",

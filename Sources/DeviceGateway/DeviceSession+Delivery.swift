@@ -19,8 +19,8 @@ extension DeviceSession {
 
   /// Pushes that it may have before their acknowledgements are stored. Firefox knows its latest ten again
   /// (`dom.push.maxRecentMessageIDsPerSubscription`): no more may come twice when the server is killed. A
-  /// browser that has reconnected may have another window of them while the acknowledgements of the one before
-  /// are in memory only, so a window is half of that.
+  /// browser that has reconnected may have another window of them while the acknowledgements of the one
+  /// before are in memory only, so a window is half of that.
   func window(_ limits: PassthroughLimits) -> UInt16 {
     isAutopush ? min(limits.unsettled, 5) : limits.unsettled
   }

@@ -198,13 +198,13 @@ extension HTTPResponse {
   @Test func `A subscription ends, and nobody else can have its address`() async throws {
     let world = try await AutopushWorld()
     let token = try await world.subscribe()
-    let stranger = try await world.world.router.newDevice(in: world.world.app)
-    try await world.changeTags(.edit(add: [token.tag], remove: []), of: stranger.number)
+    let outsider = try await world.world.router.newDevice(in: world.world.app)
+    try await world.changeTags(.edit(add: [token.tag], remove: []), of: outsider.number)
     #expect(await world.post(token).status == 201)
-    #expect(world.waiting.count == 1 && world.world.pending(stranger.id).isEmpty)
+    #expect(world.waiting.count == 1 && world.world.pending(outsider.id).isEmpty)
     try await world.changeTags(.edit(add: [], remove: [token.tag]), of: world.number)
     #expect(await world.post(token).fault == "410 106")
-    #expect(world.world.pending(stranger.id).isEmpty)
+    #expect(world.world.pending(outsider.id).isEmpty)
   }
 
   @Test func `Older registrations with its tag do not hide a browser`() async throws {

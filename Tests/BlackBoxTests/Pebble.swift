@@ -85,7 +85,6 @@ final class Pebble {
     pebble -strict -config "$1/pebble.json" >"$1/log" 2>&1 </dev/null &
     read -r _
     kill -KILL $!
-    wait $! 2>/dev/null
     """#
 
   /// $1 is the folder, $2 the port for management.

@@ -113,7 +113,7 @@ import Testing
     #expect(server.app.directory.registrationCount == before)
     #expect(server.app.directory.registrations(alias: "old").isEmpty)
     // What is asked for when everything that waited is read is carried out.
-    clock.advance(seconds: 2)
+    for handle in server.handles { handle.waitUntilCaughtUp() }
     try session.send(.operation(sequence: 8, .setAlias("new")))
     guard case .frame(.result(sequence: 8, .ok, _)) = try session.next() else {
       return #expect(Bool(false), "nothing is carried out any more")

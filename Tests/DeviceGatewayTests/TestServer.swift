@@ -27,7 +27,7 @@ final class TestServer: Sendable {
   /// Where connections are WebSockets from their first byte: the handshake is the HTTP side's.
   let webSocketPort: UInt16
   let metrics = Metrics()
-  private let handles: [LoopHandle]
+  let handles: [LoopHandle]
   private let servers = Servers()
 
   init(

@@ -37,8 +37,7 @@ import Testing
     }
     let answer = try #require(try client.response())
     #expect(answer.status == 503 && answer.headers["retry-after"] == "2")
-    // By then everything that waited is read.
-    clock.advance(seconds: 2)
+    server.handle.waitUntilCaughtUp()
     let next = try HTTPTestClient(server)
     #expect(try next.get("/2") == "GET /2 ")
   }

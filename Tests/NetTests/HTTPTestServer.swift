@@ -19,7 +19,7 @@ final class HTTPTestServer: Sendable {
   let metrics = Metrics()
   /// Ends when a drain is over.
   let drained: AsyncStream<Void>
-  private let handle: LoopHandle
+  let handle: LoopHandle
   private let held = Held()
   private let served = Served()
 

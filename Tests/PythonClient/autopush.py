@@ -82,7 +82,7 @@ async def away(server: Server, browser: Browser) -> None:
 def insist(subscription: dict[str, Any], texts: list[str], fields: dict[str, str]) -> None:
     """Sends each message until it is accepted, always the same bytes."""
     for text in texts:
-        body = bytes(WebPusher(subscription).encode(text)["body"])
+        body = bytes(WebPusher(subscription).encode(text.encode())["body"])
         until = time.monotonic() + 4 * DEADLINE
         while True:
             try:

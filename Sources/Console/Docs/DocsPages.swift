@@ -230,8 +230,8 @@ final class SearchTurns: Sendable {
   }
 }
 
-/// The list of a page's headings, beside its text or above it. It stands before the text, so that this does not
-/// move when the list arrives.
+/// The list of a page's headings, beside its text or above it. It stands before the text, so that this does
+/// not move when the list arrives.
 struct DocsHeadings {
   private let headings: [MarkdownPage.Heading]
   private let language: Language

@@ -88,8 +88,9 @@ struct AnchorNames {
 }
 
 /// Adds to cmark's HTML what pages of the console have: names of headings, sizes of pictures, widths of a
-/// table's columns, and in tables with more than two columns the head of its column on each cell, which narrow
-/// screens show beside it. Tags are ours alone: cmark escapes the text, and leaves out the HTML within it.
+/// table's columns, and in tables with more than two columns the head of its column on each cell, which
+/// narrow screens show beside it. Tags are ours alone: cmark escapes the text, and leaves out the HTML
+/// within it.
 struct MarkupFinish {
   private let html: [UInt8]
   private var anchors: ArraySlice<String>
@@ -144,9 +145,9 @@ struct MarkupFinish {
     }
   }
 
-  /// The columns of the table that the HTML begins with. With the widths given first, rows that arrive later do
-  /// not move those above them. A column gets a share by the mean length of its cells, 10 to 60 bytes of it, and
-  /// at least by its longest word, 30 bytes of it.
+  /// The columns of the table that the HTML begins with. With the widths given first, rows that arrive
+  /// later do not move those above them. A column gets a share by the mean length of its cells, 10 to 60
+  /// bytes of it, and at least by its longest word, 30 bytes of it.
   private static func columns(of html: ArraySlice<UInt8>) -> String {
     var (rest, column, rows) = (html, 0, 0)
     var cell: [UInt8] = []

@@ -24,7 +24,8 @@ extension Deliveries {
     }
   }
 
-  /// Recalls what waits for subscriptions that have ended with their tags, which belonged to the registration.
+  /// Recalls what waits for subscriptions that have ended with their tags, which belonged to the
+  /// registration.
   func recallWebPush(
     endedBy tags: [String], of number: RegistrationNumber, in app: App, done: @escaping @Sendable () -> Void
   ) {

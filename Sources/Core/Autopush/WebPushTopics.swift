@@ -21,8 +21,8 @@ struct WaitingWebPush: Sendable {
   let topic: WebPushTopic
 }
 
-/// Which messages with topics may wait for an app's browsers, so that what waits need not be read for each new
-/// message with a topic. Safe to use from any thread, for each browser by one caller at a time.
+/// Which messages with topics may wait for an app's browsers, so that what waits need not be read for each
+/// new message with a topic. Safe to use from any thread, for each browser by one caller at a time.
 package final class WebPushTopics: Sendable {
   private struct State: Sendable {
     /// Of a browser that is in it all messages are known.

@@ -190,7 +190,7 @@ package struct ACMEAttempt: Sendable {
     if case .challenge(let url, let index) = step {
       answered.insert(url)
       step = .authorization(index)
-      poll(wish, now)
+      askAgain(wish, now)
       return true
     }
     if step == .account {
@@ -225,10 +225,10 @@ package struct ACMEAttempt: Sendable {
     // `finalize` may be answered with the state before it.
     case .pending where isFinalizing, .ready where isFinalizing, .processing:
       step = .order
-      poll(wish, now)
+      askAgain(wish, now)
     case .pending(let list):
       // Once all of them were valid the order takes a moment to notice it.
-      if step == .order, !authorizations.isEmpty { poll(wish, now) }
+      if step == .order, !authorizations.isEmpty { askAgain(wish, now) }
       authorizations = list
       step = .authorization(0)
     case .ready(let url): step = .finalize(url)
@@ -259,7 +259,7 @@ package struct ACMEAttempt: Sendable {
       if challenge.isPending, !answered.contains(challenge.url) {
         step = .challenge(challenge.url, of: index)
       } else {
-        poll(wish, now)
+        askAgain(wish, now)
       }
     case ("pending", nil):
       fail(
@@ -307,7 +307,7 @@ package struct ACMEAttempt: Sendable {
   }
 
   /// What is waited for is not there yet.
-  private mutating func poll(_ wish: Int64?, _ now: UInt64) {
+  private mutating func askAgain(_ wish: Int64?, _ now: UInt64) {
     pace.polls += 1
     pause(max(1, wish ?? Int64(min(pace.polls, 10))), "it has not decided yet", now)
   }

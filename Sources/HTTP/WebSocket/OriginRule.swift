@@ -48,8 +48,8 @@ package struct OriginRule: Sendable, Equatable {
     return host == "localhost" || host.hasPrefix("[") || IPAddress(host) != nil
   }
 
-  /// The origin of a site's address without a path, in lower case and without the scheme's usual port; nil for
-  /// anything else.
+  /// The origin of a site's address without a path, in lower case and without the scheme's usual port; nil
+  /// for anything else.
   package static func origin(of url: String) -> String? {
     parts(of: url).map { scheme, authority in scheme + authority }
   }

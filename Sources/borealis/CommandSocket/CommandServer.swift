@@ -79,8 +79,8 @@ final class CommandServer: Sendable {
     }
   }
 
-  /// Lets commands wait from now on: the one that asks for this has to be the only one. Others get a moment to
-  /// end, as those of `borealis top` do.
+  /// Lets commands wait from now on: the one that asks for this has to be the only one. Others get a moment
+  /// to end, as those of `borealis top` do.
   func hold() throws(Failure) {
     let deadline = SystemTime().monotonic() &+ Self.othersPatience
     while true {

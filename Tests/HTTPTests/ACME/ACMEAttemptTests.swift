@@ -150,7 +150,7 @@ import Testing
       return
     }
     #expect(run.kept == [Self.order])
-    #expect(run.requests.count < 100)
+    #expect(run.requests.count < 200)
   }
 
   @Test func `An authority that answers finalize with an order that is ready is asked slowly`() throws {
