@@ -80,9 +80,11 @@ package final class TestCollector: Sendable {
 }
 
 extension Tracer {
-  /// Sends what waits until something holds.
+  /// Sends what waits until something holds, for a minute at most.
   package func flush(until condition: () async throws -> Bool) async throws {
+    let end = ContinuousClock.now + .seconds(60)
     while try await !condition() {
+      guard ContinuousClock.now < end else { throw TestReceiver.Failure() }
       exporter.tick()
       try await Task.sleep(for: .milliseconds(5))
     }
