@@ -47,7 +47,7 @@ import Testing
     #expect(try Self.handler(servesBrowsers: false).kind(of: request) == withoutBrowsers)
   }
 
-  @Test func `The console's page is no upgrade`() throws {
+  @Test func `The console's page is not an upgrade`() throws {
     let page = HTTPRequest(
       method: "GET", target: "/", headers: ["Host": "push.example.com", Self.offer.0: Self.offer.1])
     #expect(try Self.handler().kind(of: page) == nil)

@@ -73,7 +73,7 @@ import Testing
     #expect(pair.carry([1, 2, 3], from: pair.client, to: pair.server) == [1, 2, 3])
   }
 
-  @Test func `What is not in PEM form is no answer`() throws {
+  @Test func `What is not in PEM form is not an answer`() throws {
     let (certificate, key) = (Array(answer.certificatePEM.utf8), Array(answer.keyPEM.utf8))
     #expect(!challenges.answer(for: "a.example", certificate: key, key: key))
     #expect(!challenges.answer(for: "a.example", certificate: certificate, key: certificate))

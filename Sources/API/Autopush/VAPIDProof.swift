@@ -51,7 +51,7 @@ struct VAPIDProof: Equatable, Sendable {
     key: [UInt8], token: Substring, origin: String, at now: Timestamp
   ) throws(WebPushFault) {
     guard let publicKey = try? ES256PublicKey(point: key) else {
-      throw .unproven("The key is no point of P-256")
+      throw .unproven("The key is not a point on P-256")
     }
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let head = Self.object(parts[0]), head["alg"]?.string == "ES256",

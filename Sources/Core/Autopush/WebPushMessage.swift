@@ -26,7 +26,7 @@ package struct WebPushMessage: Equatable, Sendable {
     (self.encoding, self.encryption, self.cryptoKey) = (encoding, encryption, cryptoKey)
   }
 
-  /// Reads what a push has for a platform; nil if that is no message of Web Push.
+  /// Reads what a push has for a platform; nil if that is not a message of Web Push.
   package init?(_ content: PushContent, _ platform: Platform) {
     guard let variant = content.variant(for: platform), variant.notification.isEmpty,
       let message = try? parseJSON(variant.message), message["content_type"]?.string == Self.type,

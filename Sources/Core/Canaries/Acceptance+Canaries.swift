@@ -67,7 +67,7 @@ extension Acceptance {
       switch result {
       case .failure(let error): reply(.failure(.storage(error)))
       case .success(nil):
-        // One of another push, or none, is told from one that is over.
+        // A canary of another push, or none, is distinguished from one that is over.
         canaries.find(id, in: app) { found in
           switch found {
           case .failure: reply(.failure(.refused(.timeout)))

@@ -17,7 +17,7 @@ final class HeldPushQueue: Sendable {
   private struct Waiting: Sendable {
     /// When the next hours end; nil if nothing waits.
     var next: Timestamp?
-    /// Nothing is released before: devices have time to come back.
+    /// Nothing is released before: devices have time to reconnect.
     var earliest = Timestamp(milliseconds: .min)
     var isBusy = false
     /// Seconds after which channels without room are asked again; more if nothing can be released.
@@ -99,7 +99,7 @@ final class HeldPushQueue: Sendable {
     self.writeBehind = writeBehind
   }
 
-  /// Takes over what an earlier run, or another home, left. Devices have time to come back first, so that
+  /// Takes over what an earlier run, or another home, left. Devices have time to reconnect first, so that
   /// they are routed as those that are connected. Blocks.
   func start(in rows: AppRows) throws(StorageError) {
     let next = try store.wait { transaction throws(StorageError) in try transaction.heldPushes.next(in: rows)

@@ -26,7 +26,7 @@ struct LoopPauses {
   /// Whether the thread stands still since this turn began, or did, at a reading.
   func isPaused(at reading: UInt64) -> Bool { reading > latest + Self.longestGap }
 
-  /// The thread has been at work, or has looked at nothing on purpose, until a reading: that is no pause.
+  /// The thread has been at work, or has looked at nothing on purpose, until a reading: that is not a pause.
   mutating func rest(until reading: UInt64) { latest = max(latest, reading) }
 
   /// The thread reads again at a reading what nobody has read since a moment.

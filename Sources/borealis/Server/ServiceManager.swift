@@ -10,7 +10,7 @@ enum ServiceManager {
   /// Another process of the service is its main one from now on, and answers requests.
   static func follow(_ process: Int32) { send("MAINPID=\(process)\nREADY=1") }
 
-  /// Whether somebody is told.
+  /// Whether there is a service manager to notify.
   static var isThere: Bool { path != nil }
 
   private static var path: String? {

@@ -41,7 +41,7 @@ struct ServeSettings {
   let deviceProxies: [IPNetwork]
   /// Web pages that may connect as devices.
   let deviceOrigins: OriginRule
-  /// Nil if the server is no push service for browsers.
+  /// Nil if the server is not a push service for browsers.
   let autopush: AutopushOptions?
   /// Which calls of the HTTP APIs are kept in the database.
   let requestLog: RequestLog.Extent
@@ -187,7 +187,7 @@ struct ServeSettings {
   private static func autopush(_ settings: Settings, site: String?) throws(Failure) -> AutopushOptions? {
     guard let key = settings.text("autopush-app") else { return nil }
     guard let app = AppKey(key) else {
-      throw .usage("--autopush-app: \"\(key.prefix(64))\" is no app key: it has 24 hexadecimal digits")
+      throw .usage("--autopush-app: \"\(key.prefix(64))\" is not an app key: it has 24 hexadecimal digits")
     }
     // Malformed ones were refused before.
     guard let origin = site.flatMap({ OriginRule.origin(of: $0) }) else {

@@ -103,7 +103,7 @@ extension Server {
     }
     guard wish.isUnsupervised else {
       return
-        "nobody is told that the server goes on in another process (there is no NOTIFY_SOCKET of systemd): a supervisor would take its end for the end of the service. Restart the server, or give --unsupervised if there is no supervisor"
+        "a supervisor would take the end of this process for the end of the service: without NOTIFY_SOCKET of systemd, nothing can say that the server goes on in another process. Restart the server, or give --unsupervised if there is no supervisor"
     }
     return nil
   }

@@ -95,7 +95,7 @@ final class Successor: Sendable {
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
   }
 
-  // MARK: What it is told, and says
+  // MARK: Frames to it, and from it
 
   /// Tells it what this server has. Returns its version once it could begin at once.
   func prepare(

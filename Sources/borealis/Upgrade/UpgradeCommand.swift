@@ -21,7 +21,7 @@ struct UpgradeCommand: ServedCommand {
 
     Prints one line of JSON when the new process serves. The server must be alone, with its database in a file, and the new
     version must have the same database schema: otherwise restart the server. The process of the server ends, so whoever started it
-    must know that it goes on in another one: systemd is told, if the service is of Type=notify.
+    must know that it goes on in another one: systemd is notified, if the service is of Type=notify.
     """
   static let operands: [String] = []
   static let changesDatabase = false

@@ -101,7 +101,7 @@ import Testing
     #expect(try await world.status(id).figures?.failed == 0)
   }
 
-  @Test func `A service that rests for a moment is no failure`() async throws {
+  @Test func `A service that rests for a moment is not a failure`() async throws {
     let world = try await CanaryWorld(apple: TroubledAPNs())
     let id = try await world.push(share: 20)
     #expect(try await world.status(id).figures?.failed == 0)

@@ -40,7 +40,7 @@ struct PushCanary: Sendable, Equatable {
     func set(_ key: String, _ text: String, times factor: Int64 = 1) {
       guard !text.isEmpty else { return }
       let number = Int64(text).flatMap { (0..<1_000_000).contains($0) ? JSONNumber($0 * factor) : nil }
-      // What is no number is refused like any other value that is wrong.
+      // What is not a number is refused like any other value that is wrong.
       canary.set(key, number.map { .number($0) } ?? .string(text))
     }
     set("share", share)
